@@ -148,6 +148,39 @@ struct PageTests {
         #expect(try await browser.get("/").body.contains("All is well"))
     }
 
+    @Test("conflicts are chosen by table, key and kind; a decision leads back to what was chosen")
+    func choice() async throws {
+        let (daemon, path) = try await start(conflicts: 3)
+        let browser = Browser(daemon)
+        try await browser.signIn("admin-secret")
+        func shown(_ query: String) async throws -> [Int] {
+            let page = try await browser.get("/conflicts?\(query)")
+            #expect(page.status == 200, "\(page)")
+            return page.body.matches(of: /<article id="conflict-(\d+)">/).compactMap { Int($0.1) }
+        }
+        let all = try await shown("")
+        #expect(all.count == 3 && all == all.sorted(by: >))
+        for query in ["table=person", "table=PERSON", "kind=update%2Fupdate", "table=&key=&kind=", "table=%zz"] {
+            #expect(try await shown(query) == all, "\(query)")
+        }
+        let second = try await shown("table=person&key=p2&kind=update%2Fupdate")
+        #expect(second.count == 1)
+        #expect(try await shown("key=%5B%22p2%22%5D") == second)
+        for query in ["table=nowhere", "key=nobody", "kind=insert%2Finsert", "kind=odd"] {
+            #expect(try await shown(query).isEmpty, "\(query)")
+            #expect(try await browser.get("/conflicts?\(query)").body.contains("None of the open conflicts"))
+        }
+        // What was typed is text, in the form and in the address of the next one.
+        let odd = try await browser.get("/conflicts?table=%22%3E%3Cb%3E&key=a%26b").body
+        #expect(!odd.contains("<b>") && odd.contains(#"value="&quot;&gt;&lt;b&gt;""#), "\(odd)")
+
+        let address = "/conflicts?key=p2"
+        let answer = try await browser.post(
+            address, [("dismiss", "\(second[0])")], csrf: try await browser.csrf("/conflicts"))
+        #expect(answer.status == 303 && answer.head.lowercased().contains("location: /conflicts?key=p2"), "\(answer)")
+        #expect(try open(path) == 2)
+    }
+
     @Test("a form without the proof of its session, or of another site, changes nothing")
     func forgery() async throws {
         let (daemon, path) = try await start()

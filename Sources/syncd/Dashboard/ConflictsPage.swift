@@ -7,12 +7,24 @@ enum ConflictsPage {
     /// The most conflicts of one page, newest first.
     static let most = 50
 
-    static func page(_ conflicts: [ConflictEntry], total: Int, frame: Page.Frame) -> Page {
+    /// What the page says.
+    struct Listing: Sendable {
+        let choice: ConflictChoice
+        /// The newest of the chosen conflicts, newest first: ``most`` at most.
+        let conflicts: [ConflictEntry]
+        /// How many conflicts are open, whatever is chosen.
+        let total: Int
+        /// The tables that can be chosen.
+        let tables: [String]
+    }
+
+    static func page(_ listing: Listing, frame: Page.Frame) -> Page {
         Page(
             title: "Conflicts", path: path, frame: frame, time: Date(),
             content: """
-                \(LivePart.line(count(total), path: path))
-                \(content(conflicts, total: total, frame: frame))
+                \(LivePart.line(count(listing.total), path: listing.choice.address))
+                \(filter(listing))
+                \(content(listing, frame: frame))
                 """)
     }
 
@@ -25,13 +37,46 @@ enum ConflictsPage {
         return LivePart(id: "conflict-count", html: "\(text)")
     }
 
-    private static func content(_ conflicts: [ConflictEntry], total: Int, frame: Page.Frame) -> HTML {
-        guard !conflicts.isEmpty else { return "" }
+    /// The form that chooses conflicts; nothing where there are none.
+    private static func filter(_ listing: Listing) -> HTML {
+        let choice = listing.choice
+        guard choice.isGiven || listing.total > 1 else { return "" }
+        let tables: [HTML] = listing.tables.map { "<option value=\"\($0)\">" }
+        let kinds: [HTML] = ConflictEntry.Kind.allCases.map { kind in
+            "<option\(choice.kind == kind.rawValue ? " selected" : "")>\(kind.rawValue)</option>"
+        }
+        return """
+            <details\(choice.isGiven ? " open" : "")><summary>Filter</summary>
+            <form method="get" action="\(path)">
+            <label for="table">Table</label>
+            <input type="text" id="table" name="table" value="\(choice.table ?? "")" list="tables">
+            <datalist id="tables">\(tables)</datalist>
+            <label for="key">Key, or a JSON array of the values of a key of several columns</label>
+            <input type="text" id="key" name="key" value="\(choice.key ?? "")">
+            <label for="kind">Kind</label>
+            <select id="kind" name="kind"><option value="">all</option>\(kinds)</select>
+            <div class="actions"><button>Show</button> <a href="\(path)">Show all</a></div>
+            </form></details>
+            """
+    }
+
+    private static func content(_ listing: Listing, frame: Page.Frame) -> HTML {
+        let conflicts = listing.conflicts
+        guard !conflicts.isEmpty else {
+            return listing.choice.isGiven ? "<p>None of the open conflicts is as the filter says.</p>" : ""
+        }
         let articles = conflicts.map { article($0, frame: frame) }
         let more: HTML? =
-            total > conflicts.count
-            ? "<p class=\"soft\">The newest \(conflicts.count) of \(total). <code>syncd conflicts</code> lists all.</p>"
-            : nil
+            switch (listing.choice.isGiven, listing.total) {
+            case (true, _) where conflicts.count == most:
+                "<p class=\"soft\">The newest \(most) at most. <code>syncd conflicts</code> lists all.</p>"
+            case (false, (conflicts.count + 1)...):
+                """
+                <p class="soft">The newest \(conflicts.count) of \(listing.total). <code>syncd conflicts</code> lists \
+                all.</p>
+                """
+            default: nil
+            }
         let intro: HTML = """
             <p>Two replicas changed the same thing at the same time. The later write stands; what lost is kept here.</p>
             \(more)
@@ -46,7 +91,7 @@ enum ConflictsPage {
         }
         return """
             \(intro)
-            <form method="post" action="\(path)"><input type="hidden" name="csrf" value="\(session.csrf)">
+            <form method="post" action="\(listing.choice.address)"><input type="hidden" name="csrf" value="\(session.csrf)">
             \(articles)
             <div class="actions" role="group" aria-label="Selected conflicts">
             <button name="action" value="restore">Restore the selected</button>

@@ -38,7 +38,7 @@ enum PageStyle {
         article h2 { margin: 0 0 .3rem; }
         button { font: inherit; padding: .35rem .9rem; border: 1px solid var(--soft); border-radius: .4rem;
           background: var(--back); color: var(--fore); cursor: pointer; }
-        input[type=text], input[type=password] { font: inherit; width: 100%; max-width: 30rem; padding: .4rem .6rem;
+        input[type=text], input[type=password], select { font: inherit; width: 100%; max-width: 30rem; padding: .4rem .6rem;
           border: 1px solid var(--soft); border-radius: .4rem; background: var(--card); color: var(--fore); }
         input[type=checkbox] { width: 1.2rem; height: 1.2rem; vertical-align: middle; }
         label { display: block; margin: .6rem 0 .2rem; } label.pick { display: inline; margin: 0; }

@@ -33,14 +33,13 @@ struct Pages: Sendable {
         let frame = try await frame(request)
         switch request.uri.path {
         case ConflictsPage.path:
-            let (conflicts, total) = try await read { db in
-                let secrets = try SecretColumns(db)
-                return (
-                    try ConflictEntry.all(db, newest: ConflictsPage.most).map { $0.hiding(secrets) },
-                    try ConflictLedger.counts(db)[.open] ?? 0
-                )
+            let choice = ConflictChoice(query: request.uri.query)
+            let listing = try await read { db in
+                ConflictsPage.Listing(
+                    choice: choice, conflicts: try choice.conflicts(db, atMost: ConflictsPage.most),
+                    total: try ConflictLedger.counts(db)[.open] ?? 0, tables: try TableCoverage(db).tracked)
             }
-            return ConflictsPage.page(conflicts, total: total, frame: frame)
+            return ConflictsPage.page(listing, frame: frame)
         case HeldPage.path:
             let (rows, total) = try await read { db in
                 let secrets = try SecretColumns(db)
@@ -90,7 +89,7 @@ struct Pages: Sendable {
         case LoginPage.path: return try signIn(form)
         case ConflictsPage.path:
             try check(form, of: request)
-            return try await decide(form)
+            return try await decide(form, choice: ConflictChoice(query: request.uri.query))
         default:
             let session = sessions.session(of: request.headers)
             if session != nil { try check(form, of: request) }
@@ -120,7 +119,9 @@ struct Pages: Sendable {
     }
 
     /// Restores or dismisses conflicts: the one of a button, or all that are selected.
-    private func decide(_ form: FormData) async throws -> Response {
+    ///
+    /// - Parameter choice: What the page with the form shows, and the next one will.
+    private func decide(_ form: FormData, choice: ConflictChoice) async throws -> Response {
         let isRestore: Bool
         let words: [String]
         if let id = form["restore"] ?? form["dismiss"] {
@@ -148,7 +149,7 @@ struct Pages: Sendable {
             guard let failure = Failure(describing: error) else { throw error }
             throw Refusal(status: 409, code: error.code.name, failure.message, hint: failure.hint)
         }
-        return try Pages.redirect(to: ConflictsPage.path)
+        return try Pages.redirect(to: choice.address)
     }
 
     // MARK: - Answers
