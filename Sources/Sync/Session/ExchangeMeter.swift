@@ -17,7 +17,12 @@ package final class ExchangeMeter: Sendable {
         package init() {}
     }
 
-    private let state = Mutex(Reading())
+    private struct State {
+        var reading = Reading()
+        var applyTimes = ApplyTimes()
+    }
+
+    private let state = Mutex(State())
 
     package init() {}
 
@@ -28,22 +33,26 @@ package final class ExchangeMeter: Sendable {
     ///   - milliseconds: The time from its arrival to its commit.
     func applied(_ changes: Int, milliseconds: Int64) {
         state.withLock { state in
-            state.received += changes
+            state.reading.received += changes
             guard changes > 0 else { return }
-            state.slowestApplyMilliseconds = max(state.slowestApplyMilliseconds ?? 0, milliseconds)
+            state.reading.slowestApplyMilliseconds = max(state.reading.slowestApplyMilliseconds ?? 0, milliseconds)
+            state.applyTimes.add(milliseconds)
         }
     }
 
     /// Notes changes that were sent.
     ///
     /// - Parameter changes: Their number, 0 or more.
-    func sent(_ changes: Int) { state.withLock { $0.sent += changes } }
+    func sent(_ changes: Int) { state.withLock { $0.reading.sent += changes } }
+
+    /// The times of all frames since the start that brought something new.
+    package var applyTimes: ApplyTimes { state.withLock { $0.applyTimes } }
 
     /// Returns what was exchanged until now. The slowest frame is forgotten then, so there is one reader.
     package func read() -> Reading {
         state.withLock { state in
-            defer { state.slowestApplyMilliseconds = nil }
-            return state
+            defer { state.reading.slowestApplyMilliseconds = nil }
+            return state.reading
         }
     }
 }

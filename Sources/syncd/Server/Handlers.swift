@@ -31,7 +31,9 @@ struct Handlers: RequestHandlers {
             return .text(report.json.text, type: ContentType.json)
         case .metrics:
             let report = try await reports.report(countingRows: false)
-            return .text(PrometheusText(report, requests: metrics).text, type: ContentType.metrics)
+            let times = replicator.endpoint.meter.applyTimes
+            return .text(
+                PrometheusText(report, requests: metrics, applyTimes: times).text, type: ContentType.metrics)
         case .health: return .text("ok\n")
         case .dashboard: return try await pages.answer(request)
         case .events: return events(request, context)

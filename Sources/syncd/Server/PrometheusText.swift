@@ -35,6 +35,18 @@ struct PrometheusText {
         text += "# HELP \(name) \(help)\n# TYPE \(name) gauge\n\(name) \(Double(milliseconds) / 1_000)\n"
     }
 
+    /// Appends a histogram, in seconds.
+    mutating func add(_ name: String, _ help: String, _ times: ApplyTimes) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) histogram\n"
+        let bounds = ApplyTimes.bounds.map { "\(Double($0) / 1_000)" } + ["+Inf"]
+        var total = 0
+        for (bound, count) in zip(bounds, times.counts) {
+            total += count
+            text += "\(name)_bucket{le=\"\(bound)\"} \(total)\n"
+        }
+        text += "\(name)_sum \(Double(times.milliseconds) / 1_000)\n\(name)_count \(total)\n"
+    }
+
     private static func escape(_ label: String) -> String {
         var out = ""
         for character in label {
@@ -50,7 +62,7 @@ struct PrometheusText {
 }
 
 extension PrometheusText {
-    init(_ report: StatusReport, requests: RequestMetrics) {
+    init(_ report: StatusReport, requests: RequestMetrics, applyTimes: ApplyTimes) {
         add(
             "tandem_replica_info", "Always 1; the labels describe the replica and the software.",
             [
@@ -66,6 +78,11 @@ extension PrometheusText {
             "tandem_journal_removed_total",
             "Positions of the change journal without an entry, by compaction or a return.",
             type: "counter", report.horizon.removed)
+        if !report.horizon.isEmpty {
+            add(
+                "tandem_horizon_seconds", "Unix time of the newest change that compaction has taken.",
+                milliseconds: report.horizon.stamp.milliseconds)
+        }
         let standings = Dictionary(grouping: report.replicas.members, by: \.standing.rawValue)
         add(
             "tandem_replicas", "Other replicas that this one has heard of, by how they count for compaction.",
@@ -92,6 +109,8 @@ extension PrometheusText {
         add(
             "tandem_held_back_origins", "Origins whose changes wait until this clock reaches their stamps.",
             report.clocks.origins.count { $0.hold != nil })
+        add(
+            "tandem_apply_seconds", "Time from the arrival of a frame with new changes to its commit.", applyTimes)
         add("tandem_file_bytes", "Size of the database file.", report.fileBytes)
         add("tandem_free_bytes", "Free pages of the database file.", report.freeBytes)
         add("tandem_wal_bytes", "Size of the write-ahead log.", report.walBytes)
