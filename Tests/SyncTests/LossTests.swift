@@ -30,7 +30,7 @@ struct LossTests {
             }
             let losses = Merge.losses(among: changes, arrived: count, keyCount: 1) { index, _ in
                 reads += 1
-                return .integer(changes[index].write.stamp.rawValue / 3)
+                return .integer(changes[index].write.order.stamp.rawValue / 3)
             }
             #expect(losses.count == count)
             return reads
@@ -40,8 +40,8 @@ struct LossTests {
 
     private func change(_ number: Int, by writer: Int, _ origins: [OriginID], value: Int64) -> Merge.Participant {
         let write = RowWrite(
-            origin: origins[writer], version: Int64(number / 2 + 1), stamp: Stamp(rawValue: Int64(number)), life: 1,
-            operation: .update, columns: ColumnMask(words: [2]))
+            order: WriteOrder(stamp: Stamp(rawValue: Int64(number)), origin: origins[writer]),
+            version: Int64(number / 2 + 1), life: 1, operation: .update, columns: ColumnMask(words: [2]))
         return Merge.Participant(write, known: VersionVector())
     }
 
@@ -62,7 +62,7 @@ private struct Pairs {
     init(_ changes: [RandomSet.Change], arrived: Int, losesWhole: Bool) {
         self.changes = changes
         self.losesWhole = losesWhole
-        for loser in changes.indices {
+        for loser in changes.indices where changes[loser].order.level == 0 {
             let winners = changes.indices.filter { $0 != loser && min($0, loser) < arrived && beats($0, loser) }
             let taken = winners.map { ($0, lost(by: loser, to: $0)) }.filter { $0.1 != nil }
             guard let winner = taken.map(\.0).max(by: { rank($0) < rank($1) }) else { continue }
@@ -77,9 +77,7 @@ private struct Pairs {
         }
     }
 
-    private func rank(_ index: Int) -> (Int64, Stamp, OriginID) {
-        (changes[index].life, changes[index].order.stamp, changes[index].order.origin)
-    }
+    private func rank(_ index: Int) -> (Int64, WriteOrder) { (changes[index].life, changes[index].order) }
 
     /// True when the two are concurrent, and `winner` is of a later life, or later in the same one.
     private func beats(_ winner: Int, _ loser: Int) -> Bool {

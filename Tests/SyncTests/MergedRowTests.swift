@@ -30,7 +30,7 @@ struct MergedRowTests {
     @Test("the row depends on the set of changes, not on their order", arguments: policies)
     func order(policy: MergePolicy) {
         for seed in UInt64(1)...150 {
-            var set = RandomSet(seed: seed)
+            var set = RandomSet(seed: seed, policy: policy)
             set.add(12)
             let expected = MergedRow(set.changes, policy: policy).answers
             for _ in 0..<4 { #expect(MergedRow(set.changes.shuffled(), policy: policy).answers == expected, "\(seed)") }
@@ -67,7 +67,10 @@ struct MergedRowTests {
                     return ReferenceWrite(
                         origin: change.order.origin, version: change.version, stamp: change.order.stamp,
                         life: change.life, operation: change.operation, isKeyChange: false, isMinted: false,
-                        isCovering: false, row: id,
+                        isCovering: false,
+                        migration: change.order.level == 0
+                            ? nil : MigrationRank(name: "m", stamp: change.order.stamp, level: change.order.level),
+                        row: id,
                         columns: columns,
                         keyColumns: ["key"], known: change.known)
                 })
@@ -83,11 +86,11 @@ struct MergedRowTests {
                 "\(seed)")
             for column in RandomSet.columns {
                 let claim = row.claim(on: MergedRow<Value>.mask([column]))
-                let reference = model.claim(on: ["c\(column)"]).map { WriteOrder(stamp: $0, origin: $1) }
+                let reference = model.claim(on: ["c\(column)"])
                 #expect(claim == reference ?? .eldest, "\(seed)")
             }
             // Only inserts carry the key.
-            let reference = model.claim(on: ["key"]).map { WriteOrder(stamp: $0, origin: $1) }
+            let reference = model.claim(on: ["key"])
             #expect(row.claim(on: MergedRow<Value>.mask([0])) == reference ?? .eldest, "\(seed)")
         }
     }

@@ -17,7 +17,13 @@ struct RandomSet {
     private var stamps = origins.map { _ in Int64(0) }
     private var random: SplitMix
 
-    init(seed: UInt64) { random = SplitMix(seed: seed) }
+    /// True when migrations rank their updates among all changes of the row, as where whole rows merge.
+    private let ranksRows: Bool
+
+    init(seed: UInt64, policy: MergePolicy = .column) {
+        random = SplitMix(seed: seed)
+        ranksRows = policy != .column
+    }
 
     mutating func add(_ count: Int) {
         for _ in 0..<count {
@@ -47,12 +53,23 @@ struct RandomSet {
         stamps[writer] += 1 + Int64(random.below(5))
         known[writer].advance(origin, to: before[origin] + 1)
         let carried = operation == .delete ? [] : Self.columns.filter { _ in operation == .insert || random.chance(50) }
+        var order = WriteOrder(stamp: Stamp(rawValue: stamps[writer]), origin: origin)
+        if operation == .update, random.chance(30) { order = rank(carried, origin, among: seen, life: life) }
         changes.append(
             Change(
-                order: WriteOrder(stamp: Stamp(rawValue: stamps[writer]), origin: origin), version: before[origin] + 1,
+                order: order, version: before[origin] + 1,
                 known: before, life: operation == .update ? life : life + 1, operation: operation,
                 key: [.text(Array((random.chance(50) ? "key" : "KEY").utf8)[...])],
                 cells: carried.map { ($0, .integer(Int64(random.below(4)))) }))
+    }
+
+    /// The order of a migration's update: directly after what it found.
+    private func rank(_ columns: [Int], _ origin: OriginID, among seen: [Change], life: Int64) -> WriteOrder {
+        let row = seen.filter { $0.life == life }
+        let found = ranksRows ? row : row.filter { $0.cells.contains { columns.contains($0.column) } }
+        return WriteOrder(
+            stamp: found.map(\.order.stamp).max() ?? .zero, origin: origin,
+            level: 1 + (row.map(\.order.level).max() ?? 0))
     }
 
     /// The changes in an order in which each follows all that its writer had seen.
@@ -74,7 +91,7 @@ struct RandomSet {
 extension RowWrite {
     init(_ change: RowChange<Value>) {
         self.init(
-            origin: change.order.origin, version: change.version, stamp: change.order.stamp, life: change.life,
-            operation: change.operation, columns: change.cells.reduce(into: ColumnMask()) { $0.insert($1.column) })
+            order: change.order, version: change.version, life: change.life, operation: change.operation,
+            columns: change.cells.reduce(into: ColumnMask()) { $0.insert($1.column) })
     }
 }

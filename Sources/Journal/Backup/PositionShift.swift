@@ -52,6 +52,7 @@ package enum PositionShift {
                 UPDATE _journal_covers SET seq = seq + :seq;
                 UPDATE _journal_claims SET seq = seq + :seq;
                 UPDATE _journal_written SET seq = seq + :seq;
+                UPDATE _journal_migrated SET seq = seq + :seq;
                 UPDATE _journal_tables SET dropped = dropped + :seq, gone = gone + :seq;
                 UPDATE _journal_conflicts
                     SET id = id + :conflict, lost_seq = lost_seq + :seq, kept_seq = kept_seq + :seq;

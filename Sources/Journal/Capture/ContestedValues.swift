@@ -104,9 +104,7 @@ struct ContestedValues {
             let translation = space.translation(of: change.shape)
             guard translation.hasSameKey else { return }
             var rival = Rival(
-                side: .init(
-                    origin: change.origin, version: change.version, life: change.life, stamp: change.stamp,
-                    seq: change.seq))
+                side: .init(version: change.version, life: change.life, order: change.order, seq: change.seq))
             try change.mask.forEach { column in
                 let position = translation.positions[column]
                 guard position >= table.keyCount, row.columns.contains(position) else { return }
@@ -124,7 +122,7 @@ struct ContestedValues {
         let reader = try JournalReader(db)
         return try reader.entry(at: seq).map {
             .init(
-                origin: reader.identity.origin, version: $0.version, life: $0.life, stamp: $0.stamp, seq: $0.seq)
+                version: $0.version, life: $0.life, order: $0.order(own: reader.identity.origin), seq: $0.seq)
         }
     }
 
@@ -132,6 +130,6 @@ struct ContestedValues {
         try ConflictRecorder(db).record(
             kind: .updateUpdate, table: entry.table, key: row.key,
             columns: loser.columns.map { table.stored[$0].name }, lost: loser.side, kept: kept,
-            origins: OriginTable(db), time: Double(kept.stamp.milliseconds) / 1_000)
+            origins: OriginTable(db), time: Double(kept.order.stamp.milliseconds) / 1_000)
     }
 }

@@ -95,7 +95,7 @@ struct ExpectedRows {
         let isNewLife = change.life > row.merged.life
         row.merged.add(
             RowChange(
-                order: WriteOrder(stamp: change.stamp, origin: change.origin ?? own), version: change.version,
+                order: change.order(own: own), version: change.version,
                 known: change.known, life: change.life, operation: change.operation,
                 key: hasKeySpellings ? try key(of: change, form) : [], cells: cells))
         if isNewLife { row.key = Array(change.keyValues) }

@@ -88,7 +88,7 @@ struct CompactionFold {
                 let change = ScannedChange(
                     seq: cursor.seq, origin: run.origin, version: cursor.version, stamp: cursor.stamp,
                     life: cursor.life, operation: cursor.operation, mask: try cursor.mask(), shape: cursor.entry,
-                    key: key.key, known: run.known)
+                    key: key.key, known: run.known, migration: cursor.migration)
                 if let change = change.rowChange(in: translation, cell: { $0 }) { rows[place].merged.add(change) }
             }
         }

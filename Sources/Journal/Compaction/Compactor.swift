@@ -85,7 +85,7 @@ package struct Compactor: Sendable {
         guard let first = positions.first, let last = positions.last else { return }
         var statements = [try RawStatement(db, "DELETE FROM _journal WHERE seq = ?")]
         // The marks of entries that go. Most files have none.
-        for table in ["_journal_minted", "_journal_covers", "_journal_written"]
+        for table in ["_journal_minted", "_journal_covers", "_journal_written", "_journal_migrated"]
         where try Bool.fetchOne(
             db, sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE seq BETWEEN ? AND ?)", arguments: [first, last])
             == true

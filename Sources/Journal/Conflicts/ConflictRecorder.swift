@@ -16,15 +16,16 @@ package struct ConflictRecorder {
         let origin: OriginID
         let version: Int64
         let life: Int64
-        let stamp: Stamp
+        /// The place in the write order. Its stamp is the change's, except where a migration wrote it.
+        let order: WriteOrder
         /// The position in this file.
         package let seq: Int64
 
-        package init(origin: OriginID, version: Int64, life: Int64, stamp: Stamp, seq: Int64) {
-            self.origin = origin
+        package init(version: Int64, life: Int64, order: WriteOrder, seq: Int64) {
+            origin = order.origin
             self.version = version
             self.life = life
-            self.stamp = stamp
+            self.order = order
             self.seq = seq
         }
     }
@@ -48,7 +49,7 @@ package struct ConflictRecorder {
         let known = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT id, kind, columns, kept_life, kept_stamp, kept_origin FROM _journal_conflicts
+                    SELECT id, kind, columns, kept_life, kept_stamp, kept_level, kept_origin FROM _journal_conflicts
                     WHERE lost_origin = ? AND lost_version = ?
                     """), arguments: [number, lost.version])
         let keptOrigin = Data(kept.origin.bytes)
@@ -57,13 +58,14 @@ package struct ConflictRecorder {
                 sql: """
                     INSERT INTO _journal_conflicts
                       (id, tbl, key, columns, lost_origin, lost_version, lost_seq, lost_stamp, time, kind, kept_seq,
-                       kept_life, kept_stamp, kept_origin)
-                    VALUES ((SELECT 1 + \(ConflictLedger.lastIDExpression)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                       kept_life, kept_stamp, kept_level, kept_origin)
+                    VALUES ((SELECT 1 + \(ConflictLedger.lastIDExpression)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """
             ).execute(arguments: [
                 table, Data(key.bytes), NameList.encode(columns.sorted()), number,
                 lost.version, lost.seq,
-                lost.stamp.rawValue, time, kind, kept.seq, kept.life, kept.stamp.rawValue, keptOrigin,
+                lost.order.stamp.rawValue, time, kind, kept.seq, kept.life, kept.order.stamp.rawValue,
+                kept.order.level, keptOrigin,
             ])
             return
         }
@@ -79,13 +81,19 @@ package struct ConflictRecorder {
             ).execute(arguments: [NameList.encode(union.sorted()), id])
         }
         let bytes: Data = known["kept_origin"]
-        let winner = (known["kept_life"] as Int64, known["kept_stamp"] as Int64, OriginID(bytes: bytes) ?? kept.origin)
-        guard lostItsKey || winner < (kept.life, kept.stamp.rawValue, kept.origin) else { return }
+        let winner = WriteOrder(
+            stamp: Stamp(rawValue: known["kept_stamp"]), origin: OriginID(bytes: bytes) ?? kept.origin,
+            level: known["kept_level"])
+        let life: Int64 = known["kept_life"]
+        guard lostItsKey || (life == kept.life ? winner < kept.order : life < kept.life) else { return }
         try db.cachedStatement(
             sql: """
-                UPDATE _journal_conflicts SET kind = ?, kept_seq = ?, kept_life = ?, kept_stamp = ?, kept_origin = ? WHERE id = ?
+                UPDATE _journal_conflicts
+                SET kind = ?, kept_seq = ?, kept_life = ?, kept_stamp = ?, kept_level = ?, kept_origin = ? WHERE id = ?
                 """
-        ).execute(arguments: [kind, kept.seq, kept.life, kept.stamp.rawValue, keptOrigin, id])
+        ).execute(arguments: [
+            kind, kept.seq, kept.life, kept.order.stamp.rawValue, kept.order.level, keptOrigin, id,
+        ])
     }
 
     /// Records that the row of the insert `lost` has another key, because the row of the insert `kept` has
@@ -122,7 +130,7 @@ package struct ConflictRecorder {
                 WHERE lost_origin = ? AND lost_version = ?
                 """
         ).execute(arguments: [
-            Data(key.bytes), kept.seq, kept.stamp.rawValue, Data(kept.origin.bytes), number, lost.version,
+            Data(key.bytes), kept.seq, kept.order.stamp.rawValue, Data(kept.origin.bytes), number, lost.version,
         ])
         return false
     }

@@ -77,7 +77,7 @@ extension JournalEntry {
             next += 1
         }
         return RowChange(
-            order: WriteOrder(stamp: stamp, origin: origin ?? own), version: version, known: known, life: life,
+            order: order(own: own), version: version, known: known, life: life,
             operation: operation, key: Array(keyValues), cells: cells)
     }
 }

@@ -52,7 +52,7 @@ final class HeldOverwrites {
         guard let held = try row(table: cursor.entry.table, key: key) else { return }
         if cursor.isCovering {
             try CoveringInserts.note(cursor.seq, db)
-            try CoveringInserts.renewClaims(db)
+            try MintedClaims.State.renew(db)
         }
         // The first local entry of a row that its table does not show is an insert, which carries every
         // column.

@@ -184,7 +184,7 @@ package struct ClockRepair: Sendable {
             guard let lost = entries[row["lost_seq"]], let kept = entries[row["kept_seq"]] else { continue }
             try db.execute(
                 sql: "UPDATE _journal_conflicts SET lost_stamp = ?, kept_stamp = ? WHERE id = ?",
-                arguments: [lost.stamp.rawValue, kept.stamp.rawValue, row["id"] as Int64])
+                arguments: [lost.stamp.rawValue, kept.order(own: origin).stamp.rawValue, row["id"] as Int64])
         }
     }
 }

@@ -37,10 +37,10 @@ struct HistoryRenaming {
             sql: "UPDATE _journal_origins SET version = ?, retired = ? WHERE id = ?",
             arguments: [cut, time, oldNumber])
         try markEnd(reader)
-        try splitRuns(head: tail.endVersion - 1, floor: cutStamp, tail: tail, reader)
+        let first = try splitRuns(head: tail.endVersion - 1, floor: cutStamp, tail: tail, reader)
         try renameRuns(numbers, db)
         try db.execute(sql: "UPDATE _journal_replica SET origin = ?", arguments: [Data(new.bytes)])
-        try renameConflicts(stamp: cutStamp, numbers, db)
+        try renameConflicts(stamp: cutStamp, from: first, numbers, db)
     }
 
     /// Marks the cut as the end of a transaction. No later mark of the old origin would do so, and the cut
@@ -51,7 +51,9 @@ struct HistoryRenaming {
     }
 
     /// Makes a run begin right after the cut.
-    private func splitRuns(head: Int64, floor: Stamp, tail: JournalRun, _ reader: JournalReader) throws {
+    ///
+    /// - Returns: The position of the first change after the cut.
+    private func splitRuns(head: Int64, floor: Stamp, tail: JournalRun, _ reader: JournalReader) throws -> Int64 {
         let db = reader.db
         let first: Int64
         let run: JournalRun
@@ -63,13 +65,14 @@ struct HistoryRenaming {
         } else {
             throw JournalError(.corrupt, "Version \(cut + 1) of this replica is in no run")
         }
-        guard first > run.firstSeq else { return }
+        guard first > run.firstSeq else { return first }
         try db.execute(
             sql: """
                 INSERT INTO _journal_runs (first_seq, origin, first_version, floor, known)
                 SELECT ?, origin, ?, ?, known FROM _journal_runs WHERE first_seq = ?
                 """,
             arguments: [first, cut + 1, max(floor, run.floor).rawValue, run.firstSeq])
+        return first
     }
 
     /// Gives the runs after the cut the new origin. Their writer knew the versions that keep the old origin,
@@ -90,16 +93,25 @@ struct HistoryRenaming {
     }
 
     /// Renames changes in the conflict ledger, which identifies them by origin.
-    private func renameConflicts(stamp: Stamp, _ numbers: (old: Int64, new: Int64), _ db: Database) throws {
+    ///
+    /// - Parameters:
+    ///   - stamp: The stamp of the cut.
+    ///   - first: The position of the first change after it.
+    private func renameConflicts(
+        stamp: Stamp, from first: Int64, _ numbers: (old: Int64, new: Int64), _ db: Database
+    ) throws {
         try db.execute(
             sql: """
                 UPDATE _journal_conflicts SET lost_origin = ?, lost_version = lost_version - ?
                 WHERE lost_origin = ? AND lost_version > ?
                 """,
             arguments: [numbers.new, cut, numbers.old, cut])
-        // Stamps of one origin rise with its versions.
+        // Stamps of one origin rise with its versions. A migration's change has the stamp of what it found.
         try db.execute(
-            sql: "UPDATE _journal_conflicts SET kept_origin = ? WHERE kept_origin = ? AND kept_stamp > ?",
-            arguments: [Data(new.bytes), Data(old.bytes), stamp.rawValue])
+            sql: """
+                UPDATE _journal_conflicts SET kept_origin = ?
+                WHERE kept_origin = ? AND (kept_stamp > ? OR kept_level > 0 AND kept_seq >= ?)
+                """,
+            arguments: [Data(new.bytes), Data(old.bytes), stamp.rawValue, first])
     }
 }

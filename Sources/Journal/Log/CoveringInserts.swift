@@ -52,14 +52,6 @@ final class CoveringInserts {
     static func note(_ seq: Int64, _ db: Database) throws {
         try db.cachedStatement(sql: "INSERT OR IGNORE INTO _journal_covers (seq) VALUES (?)").execute(arguments: [seq])
     }
-
-    /// Makes every process look at the claims on keys again, because of an insert here that took the key of a
-    /// held row.
-    ///
-    /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    static func renewClaims(_ db: Database) throws {
-        try MintedClaims.State(number: (MintedClaims.State(db)?.number ?? 0) + 1, basis: "").write(db)
-    }
 }
 
 extension MintedClaims {

@@ -2,14 +2,16 @@ import GRDB
 
 /// Materializes what the fold derives from the local tail, that is, from the local entries above
 /// `sealed_seq`: lives, evicted rows, and the positions where later folds may start. It also drops held state
-/// of rows that local writers have since rewritten (``HeldOverwrites``).
+/// of rows that local writers have since rewritten (``HeldOverwrites``), and ranks what migrations have marked
+/// (``MigrationMarks``).
 ///
 /// It runs inside of a write transaction. Readers get the same answers before and after it, because the fold
 /// is a function of the journal; except that each row found evicted gets its delete.
 package enum DerivedState {
     /// What makes the derived state stale.
     enum Staleness {
-        /// Rows may have been evicted without an entry, which only a whole ``materialize(_:)`` finds.
+        /// Rows may have been evicted without an entry, or a migration has marked its entries, which only a whole
+        /// ``materialize(_:)`` settles.
         case suspects
         /// The local tail is so long that readers would start too far back.
         case tail
@@ -24,7 +26,7 @@ package enum DerivedState {
                       EXISTS (SELECT 1 FROM _journal_suspects) AS suspects FROM _journal_replica
                     """))
         let tail: Int64 = row?["tail"] ?? 0
-        if row?["suspects"] ?? false { return .suspects }
+        if try row?["suspects"] ?? false || MigrationMarks.areDue(db) { return .suspects }
         return tail >= JournalLimits.tailPerSeal ? .tail : nil
     }
 
@@ -41,6 +43,7 @@ package enum DerivedState {
             try EvictedRows.journal(db)
             try foldTail(db)
         }
+        try MigrationMarks.settle(db)
     }
 
     private static func foldTail(_ db: Database) throws {

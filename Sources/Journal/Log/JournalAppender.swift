@@ -112,6 +112,9 @@ package final class JournalAppender {
             try MintedMarks.mark(first + Int64(offset), shape: shapes[change.shape].id, db)
             if change.isCovering { try CoveringInserts.note(first + Int64(offset), db) }
         }
+        for (offset, change) in changes.enumerated() {
+            if let rank = change.migration { try MigratedEntries.note(rank, at: first + Int64(offset), db) }
+        }
         self.current = current
         return first
     }

@@ -23,6 +23,7 @@ final class JournalCursor {
     private let sealedSeq: Int64
     private let marks: MintedMarks
     private let covering: CoveringInserts
+    private let migrated: MigratedEntries?
 
     private(set) var seq: Int64 = 0
     private(set) var entry: ShapeRegistry.Entry
@@ -34,8 +35,11 @@ final class JournalCursor {
     private(set) var isMinted = false
     /// As in ``Change/isCovering``.
     private(set) var isCovering = false
+    /// As in ``Change/migration``.
+    private(set) var migration: MigrationRank?
 
     /// - Parameters:
+    ///   - migrated: Which entries a migration wrote; nil when none is.
     ///   - run: The run to read. Of a received run, the cursor visits the rows from `seq` on. Of a local run,
     ///     the fold must start where its state is known: at the run's first row, or at the first row above
     ///     `sealed_seq`. With ``Columns/keys``, the cursor visits those rows, too.
@@ -43,7 +47,7 @@ final class JournalCursor {
     ///   - end: The position behind the last row; nil for the end of the run.
     init(
         _ db: Database, run: JournalRun, from seq: Int64, to end: Int64? = nil, reading wanted: Columns,
-        identity: Identity, registry: ShapeRegistry, lives: LifeReader
+        identity: Identity, registry: ShapeRegistry, lives: LifeReader, migrated: MigratedEntries?
     ) throws {
         isLocal = run.isCaptured
         var start: Int64
@@ -62,8 +66,7 @@ final class JournalCursor {
             // The values of these rows may be large, and nobody asks for them.
             let before = try JournalCursor(
                 db, run: run, from: seq, to: min(seq, run.endSeq), reading: .keys, identity: identity,
-                registry: registry,
-                lives: lives)
+                registry: registry, lives: lives, migrated: nil)
             while try before.next() {}
             fold = before.fold
             start = seq
@@ -84,6 +87,7 @@ final class JournalCursor {
         self.run = run
         self.registry = registry
         self.lives = lives
+        self.migrated = migrated
         sealedSeq = identity.sealedSeq
         entry = ShapeRegistry.Entry(
             id: 0, table: 0, shape: TableShape(table: "", columns: [], keyCount: 0), wireName: "", collations: [],
@@ -146,6 +150,7 @@ final class JournalCursor {
             life = writtenLife
         }
         isCovering = try isMinted && takesHeldKey()
+        migration = operation == .update ? try migrated?.rank(at: seq) : nil
         return true
     }
 

@@ -41,6 +41,15 @@ public struct JournalEntry: Sendable {
     public let isMinted: Bool
     /// As in ``Change/isCovering``.
     public let isCovering: Bool
+    /// As in ``Change/migration``.
+    public let migration: MigrationRank?
+
+    /// The change's place in the order that decides which of two writes is later.
+    ///
+    /// - Parameter own: This replica.
+    package func order(own: OriginID) -> WriteOrder {
+        WriteOrder(stamp: stamp, origin: origin ?? own, migration: migration)
+    }
 
     /// The values of the primary key, in key order.
     public var keyValues: ArraySlice<Value> { values.prefix(shape.keyCount) }
@@ -76,6 +85,7 @@ public struct JournalReader {
     private let lives: LifeReader
     /// nil when every entry is as its writer wrote it.
     package let written: WrittenValues?
+    private let migrated: MigratedEntries?
     private let known: KnownVersions
 
     /// - Throws: As ``Identity/init(_:)``; ``JournalError/Code/corrupt`` when the journal is damaged; errors
@@ -90,6 +100,7 @@ public struct JournalReader {
         registry = try ShapeRegistry(db)
         lives = try LifeReader(db)
         written = try WrittenValues(db)
+        migrated = try MigratedEntries(db)
     }
 
     /// The version vector of this replica, including its own changes.
@@ -137,12 +148,18 @@ public struct JournalReader {
     ///   - body: Receives each batch, or entry, in turn.
     ///   - limit: The most changes in a batch, 1 or more.
     /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for a malformed entry or run, without
-    ///   passing it to `body`; errors of SQLite.
+    ///   passing it to `body`; ``JournalError/Code/busy`` when a migration has ended since
+    ///   ``Replica/refreshDerivedState()``; errors of SQLite.
     public func forEachBatch(
         after have: VersionVector, changes limit: Int, bytes: Int, ends: TransactionEnds? = nil,
         _ body: (ChangeBatch) throws -> Bool
     ) throws {
         guard let start = try firstPosition(beyond: have) else { return }
+        guard try !MigrationMarks.areDue(db) else {
+            throw JournalError(
+                .busy, "A migration has just ended, and its changes are not ranked yet",
+                hint: "The next look at the file ranks them.")
+        }
         var finder = TransactionEndFinder(ends, lastSeq: lastSeq, db)
         var builder = BatchBuilder(written: written)
         for run in try runs.runs(from: start) {
@@ -188,7 +205,8 @@ public struct JournalReader {
         over run: JournalRun, from seq: Int64, reading columns: JournalCursor.Columns = .all
     ) throws -> JournalCursor {
         try JournalCursor(
-            db, run: run, from: seq, reading: columns, identity: identity, registry: registry, lives: lives)
+            db, run: run, from: seq, reading: columns, identity: identity, registry: registry, lives: lives,
+            migrated: migrated)
     }
 
     func entry(at cursor: JournalCursor, in run: JournalRun) throws -> JournalEntry {
@@ -202,7 +220,8 @@ public struct JournalReader {
             operation: cursor.operation, life: cursor.life,
             stamp: cursor.stamp, mask: mask, values: values, key: cursor.key,
             written: try written?.values(at: cursor.seq) ?? [:], endsTransaction: cursor.endsTransaction,
-            isKeyChange: cursor.isKeyChange, isMinted: cursor.isMinted, isCovering: cursor.isCovering)
+            isKeyChange: cursor.isKeyChange, isMinted: cursor.isMinted, isCovering: cursor.isCovering,
+            migration: cursor.migration)
     }
 }
 
@@ -247,7 +266,7 @@ private struct BatchBuilder {
             Change(
                 shape: shape, operation: cursor.operation, life: cursor.life, stamp: cursor.stamp, mask: mask,
                 values: start..<batch.values.count, endsTransaction: false, isKeyChange: cursor.isKeyChange,
-                isMinted: cursor.isMinted, isCovering: cursor.isCovering))
+                isMinted: cursor.isMinted, isCovering: cursor.isCovering, migration: cursor.migration))
         if let last = batch.runs.indices.last, batch.runs[last].origin == run.origin,
             batch.runs[last].lastVersion + 1 == cursor.version, batch.runs[last].known == run.known
         {

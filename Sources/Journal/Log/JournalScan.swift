@@ -22,11 +22,16 @@ package struct ScannedChange: Sendable {
     package let key: Key
     /// What the writer had merged when it wrote the change.
     package let known: VersionVector
+    /// As in ``Change/migration``.
+    package let migration: MigrationRank?
+
+    /// The change's place in the order that decides which of two writes is later.
+    package var order: WriteOrder { WriteOrder(stamp: stamp, origin: origin, migration: migration) }
 
     /// Creates a change that is not in a journal, for merging it.
     package init(
         seq: Int64, origin: OriginID, version: Int64, stamp: Stamp, life: Int64, operation: Operation, mask: ColumnMask,
-        shape: ShapeRegistry.Entry, key: Key, known: VersionVector
+        shape: ShapeRegistry.Entry, key: Key, known: VersionVector, migration: MigrationRank?
     ) {
         self.seq = seq
         self.origin = origin
@@ -38,6 +43,7 @@ package struct ScannedChange: Sendable {
         self.shape = shape
         self.key = key
         self.known = known
+        self.migration = migration
     }
 
     /// True when the writer of this change had merged version `version` of `origin`.
@@ -87,6 +93,8 @@ package struct ScannedRow {
     package var life: Int64 { cursor.life }
     /// What was done to the row.
     package var operation: Operation { cursor.operation }
+    /// As in ``Change/migration``.
+    package var migration: MigrationRank? { cursor.migration }
 
     /// As in ``Change/mask``. For an insert it includes the key columns.
     ///
@@ -128,7 +136,7 @@ extension JournalReader {
                     ScannedChange(
                         seq: cursor.seq, origin: run.origin, version: cursor.version, stamp: cursor.stamp,
                         life: cursor.life, operation: cursor.operation, mask: try cursor.mask(), shape: cursor.entry,
-                        key: cursor.key, known: run.known))
+                        key: cursor.key, known: run.known, migration: cursor.migration))
             }
         }
     }

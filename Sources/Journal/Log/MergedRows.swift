@@ -32,7 +32,7 @@ extension ScannedChange {
             cells.append((position, try cell(JournalCell(seq: seq, column: column))))
         }
         return RowChange(
-            order: WriteOrder(stamp: stamp, origin: origin), version: version, known: known, life: life,
+            order: order, version: version, known: known, life: life,
             operation: operation, key: try (0..<keyCount).map { try cell(JournalCell(seq: seq, column: $0)) },
             cells: cells)
     }

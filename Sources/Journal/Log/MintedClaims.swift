@@ -70,6 +70,13 @@ package enum MintedClaims {
             self.init(number: number, basis: String(text[text.index(after: space)...]))
         }
 
+        /// Makes every process that merges look at the rows again.
+        ///
+        /// - Throws: Errors of SQLite; the transaction must then be rolled back.
+        static func renew(_ db: Database) throws {
+            try State(number: (State(db)?.number ?? 0) + 1, basis: "").write(db)
+        }
+
         /// - Throws: Errors of SQLite; the transaction must then be rolled back.
         package func write(_ db: Database) throws {
             try db.cachedStatement(sql: "UPDATE _journal_replica SET claims = ?").execute(

@@ -13,7 +13,7 @@ import GRDB
 package enum JournalSchema {
     /// The format of the journal. It rises when an older release would misread a file that this release
     /// wrote.
-    static let format: Int64 = 5
+    static let format: Int64 = 6
 
     /// The prefix of the name of every table, index, view and trigger of Tandem.
     static let prefix = "_journal"
@@ -158,10 +158,33 @@ package enum JournalSchema {
           kept_stamp INTEGER NOT NULL,
           kept_origin BLOB NOT NULL,
           time REAL NOT NULL,
+          kept_level INTEGER NOT NULL DEFAULT 0,
           lost_stamp INTEGER NOT NULL DEFAULT 0,
           state TEXT NOT NULL DEFAULT 'open',
           closed REAL,
           UNIQUE (lost_origin, lost_version)
+        ) STRICT
+        """,
+        "_journal_marks": """
+        CREATE TABLE _journal_marks (
+          id INTEGER PRIMARY KEY,
+          name TEXT NOT NULL,
+          after_seq INTEGER NOT NULL,
+          last_seq INTEGER
+        ) STRICT
+        """,
+        "_journal_migrations": """
+        CREATE TABLE _journal_migrations (
+          id INTEGER PRIMARY KEY,
+          name TEXT NOT NULL UNIQUE
+        ) STRICT
+        """,
+        "_journal_migrated": """
+        CREATE TABLE _journal_migrated (
+          seq INTEGER PRIMARY KEY,
+          migration INTEGER NOT NULL,
+          stamp INTEGER NOT NULL,
+          level INTEGER NOT NULL
         ) STRICT
         """,
         "_journal_policies": """

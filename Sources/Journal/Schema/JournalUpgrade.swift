@@ -28,7 +28,8 @@ enum JournalUpgrade {
     static func run(_ db: Database) throws {
         guard try isDue(db) else { return }
         try addColumns(
-            ["lost_stamp INTEGER NOT NULL DEFAULT 0", "state TEXT NOT NULL DEFAULT 'open'", "closed REAL"],
+            ["lost_stamp INTEGER NOT NULL DEFAULT 0", "state TEXT NOT NULL DEFAULT 'open'", "closed REAL",
+                "kept_level INTEGER NOT NULL DEFAULT 0"],
             to: "_journal_conflicts", db)
         try addColumns(
             ["joined TEXT", "wire TEXT", "dropped INTEGER", "successor INTEGER", "gone INTEGER"], to: "_journal_tables",
@@ -54,6 +55,7 @@ enum JournalUpgrade {
             "_journal_conflicts_by_key", "_journal_held_by_reason", "_journal_ledger", "_journal_clocks",
             "_journal_policies", "_journal_references", "_journal_names",
             "_journal_settled", "_journal_minted", "_journal_covers", "_journal_claims", "_journal_written",
+            "_journal_marks", "_journal_migrations", "_journal_migrated",
         ]
         for (name, sql) in Array(JournalSchema.tables) + JournalSchema.indexes where added.contains(name) {
             let isThere = try Bool.fetchOne(

@@ -46,11 +46,14 @@ public struct Change: Hashable, Sendable {
     /// writer had merged that row, and no program could see it.
     public var isCovering: Bool
 
+    /// What an update has of the migration that wrote it; nil for a user's change, and for what is no update.
+    public var migration: MigrationRank?
+
     /// Creates a change. ``ChangeBatch/checkInvariants()`` checks whether it fits its batch.
     public init(
         shape: Int, operation: Operation, life: Int64, stamp: Stamp, mask: ColumnMask, values: Range<Int>,
         endsTransaction: Bool, isKeyChange: Bool = false, isMinted: Bool = false,
-        isCovering: Bool = false
+        isCovering: Bool = false, migration: MigrationRank? = nil
     ) {
         self.shape = shape
         self.operation = operation
@@ -62,6 +65,7 @@ public struct Change: Hashable, Sendable {
         self.isKeyChange = isKeyChange
         self.isMinted = isMinted
         self.isCovering = isCovering
+        self.migration = migration
     }
 }
 

@@ -20,6 +20,21 @@ extension WriteContext {
         if isCaptureDue == true { try followSchema { try Capture.refresh(db, isMigration: true) } }
     }
 
+    /// Runs the statements of a migration that other machines run under the same name. What they update is no
+    /// user's edit, and a second run changes nothing twice (docs/decisions/0051-kinds-of-changes.md).
+    func markMigration(_ name: String, _ body: () throws -> Void) throws {
+        func mark(_ sql: String, _ arguments: StatementArguments) throws {
+            do {
+                try StatementOwner.store.runs { try db.execute(sql: sql, arguments: arguments) }
+            } catch {
+                throw StoreError.wrapping(error, operation: "marking a migration")
+            }
+        }
+        try mark(MigrationMarks.begin, [name])
+        try body()
+        try mark(MigrationMarks.end, [])
+    }
+
     private func followSchema(_ refresh: () throws -> Void) throws {
         db.clearSchemaCache()
         do {

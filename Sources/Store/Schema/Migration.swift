@@ -42,7 +42,7 @@ struct Migration {
             let autoincrements = try TrackedKeys.autoincrements(context.db)
             try keepLocal(context)
             try declareNames(context)
-            try context.migrating { try runVersions(database, &report) }
+            try context.migrating { try runVersions(database, context, &report) }
             for settings in automatic {
                 var migration = AutomaticMigration(context, settings, report: report)
                 try migration.run()
@@ -82,7 +82,7 @@ struct Migration {
         }
     }
 
-    private func runVersions(_ database: Database, _ report: inout SchemaReport) throws {
+    private func runVersions(_ database: Database, _ context: WriteContext, _ report: inout SchemaReport) throws {
         guard let newest = versions.last?.number else { return }
         // Read under the write lock, because another process may have migrated the file in the meantime.
         let current = try current(database)
@@ -90,7 +90,7 @@ struct Migration {
         report.previousVersion = current
         report.version = newest
         for version in versions where version.number > current {
-            try version.steps(SchemaStep(database: database))
+            try context.markMigration("version \(version.number)") { try version.steps(SchemaStep(database: database)) }
             _ = try database.execute(
                 SQL(raw: "PRAGMA user_version = \(version.number)"), operation: "changing the schema")
         }

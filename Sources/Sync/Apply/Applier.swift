@@ -208,7 +208,8 @@ final class Applier {
         let rivals = rivals(of: tableKey, context)
         let arrived = ScannedChange(
             seq: place.seq, origin: place.run.origin, version: place.version, stamp: change.stamp, life: change.life,
-            operation: change.operation, mask: change.mask, shape: entry, key: key, known: place.run.known)
+            operation: change.operation, mask: change.mask, shape: entry, key: key, known: place.run.known,
+            migration: change.migration)
         let effect = Merge.effect(of: RowWrite(arrived, in: context), against: rivals.contenders)
         if !rivals.unseen.isEmpty { met.add(arrived: arrived, to: tableKey, context) }
         let isNewLife = change.life > 1 ? try lives.raise(tableKey, to: change.life) : false
@@ -265,16 +266,14 @@ final class Applier {
         guard !columns.isEmpty else { return [:] }
         let order = WriteOrder(stamp: change.stamp, origin: place.run.origin)
         for other in others where other.life == change.life {
-            if other.operation == .insert, order < WriteOrder(stamp: other.stamp, origin: other.origin) { return [:] }
+            if other.operation == .insert, order < other.order { return [:] }
             columns.subtract(context.columns(other.mask, of: other.shape))
         }
         return try session.computedDefaults(of: context)?.values(of: columns, for: order) ?? [:]
     }
 
     private func isLatest(_ change: Change, at place: Place, among others: [ScannedChange]) -> Bool {
-        let order = WriteOrder(stamp: change.stamp, origin: place.run.origin)
-        return others.allSatisfy {
-            $0.life != change.life || WriteOrder(stamp: $0.stamp, origin: $0.origin) < order
-        }
+        let order = WriteOrder(stamp: change.stamp, origin: place.run.origin, migration: change.migration)
+        return others.allSatisfy { $0.life != change.life || $0.order < order }
     }
 }

@@ -16,6 +16,7 @@ final class ChangeIndex {
         let life: Int64
         let operation: Journal.Operation
         let mask: ColumnMask
+        let migration: MigrationRank?
         fileprivate let key: Range<Int>
         /// The next older entry in the same bucket; -1 when there is none.
         fileprivate var next: Int = -1
@@ -101,7 +102,8 @@ final class ChangeIndex {
         insert(
             Entry(
                 seq: row.seq, run: runs.count - 1, table: row.tableID, shape: row.shapeID, stamp: row.stamp,
-                life: row.life, operation: row.operation, mask: try row.mask(), key: start..<keys.count))
+                life: row.life, operation: row.operation, mask: try row.mask(), migration: row.migration,
+                key: start..<keys.count))
     }
 
     /// Adds a change that this transaction has just appended, of the run that was added last.
@@ -113,7 +115,8 @@ final class ChangeIndex {
         insert(
             Entry(
                 seq: seq, run: runs.count - 1, table: entry.table, shape: entry.id, stamp: change.stamp,
-                life: change.life, operation: change.operation, mask: change.mask, key: start..<keys.count))
+                life: change.life, operation: change.operation, mask: change.mask, migration: change.migration,
+                key: start..<keys.count))
     }
 
     /// Calls `body` with each entry of a key, newest first, until it returns false.

@@ -109,7 +109,7 @@ final class ConcurrentChanges {
                     ScannedChange(
                         seq: other.seq, origin: run.origin, version: run.version(at: other.seq), stamp: other.stamp,
                         life: other.life, operation: other.operation, mask: other.mask, shape: shape, key: key,
-                        known: run.known))
+                        known: run.known, migration: other.migration))
                 return true
             }
         }

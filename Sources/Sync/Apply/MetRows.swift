@@ -100,14 +100,13 @@ extension RowWrite {
     /// A change in the journal, with its columns in the table's common space.
     init(_ change: ScannedChange, in context: TableContext) {
         self.init(
-            origin: change.origin, version: change.version, stamp: change.stamp, life: change.life,
-            operation: change.operation, columns: context.decided(change.mask, by: change.operation, of: change.shape))
+            order: change.order, version: change.version, life: change.life, operation: change.operation,
+            columns: context.decided(change.mask, by: change.operation, of: change.shape))
     }
 }
 
 extension ConflictRecorder.Side {
     fileprivate init(_ change: ScannedChange) {
-        self.init(
-            origin: change.origin, version: change.version, life: change.life, stamp: change.stamp, seq: change.seq)
+        self.init(version: change.version, life: change.life, order: change.order, seq: change.seq)
     }
 }

@@ -246,6 +246,6 @@ struct Rekeying {
 extension KeyMeanings.Insert {
     /// The insert as the conflict ledger names it. Its life does not matter: both sides keep their rows.
     var side: ConflictRecorder.Side {
-        .init(origin: writer.origin, version: writer.version, life: 1, stamp: stamp, seq: claim.seq)
+        .init(version: writer.version, life: 1, order: order, seq: claim.seq)
     }
 }

@@ -23,8 +23,8 @@ package enum ConflictKind: String, Sendable, Hashable {
 package struct Loss: Hashable, Sendable {
     /// The position of the change that lost.
     package let loser: Int
-    /// The position of the change to which it lost: of several, the one with the greatest (life, stamp,
-    /// origin).
+    /// The position of the change to which it lost: of several, the one with the greatest life, and among these
+    /// the last in the write order.
     package let winner: Int
     /// What the two did.
     package let kind: ConflictKind
@@ -58,6 +58,8 @@ extension Merge {
     /// merged the other's change: a relay can deliver an overwrite before what it overwrote. Two changes that
     /// were both here before have met already.
     ///
+    /// What a migration did to a row that it found is nobody's edit, so it loses nothing.
+    ///
     /// Each change is compared with the latest ones that may win against it, and only until each of its
     /// columns is found lost. Hence the cost is near to linear in the number of changes where values differ.
     ///
@@ -75,7 +77,7 @@ extension Merge {
     ) rethrows -> [Loss] {
         var search = LossSearch(changes, arrived: arrived, losesWhole: losesWhole)
         var losses: [Loss] = []
-        for loser in changes.indices where changes[loser].write.isAlive {
+        for loser in changes.indices where changes[loser].write.isAlive && !changes[loser].write.isMigration {
             if let loss = try search.loss(of: loser, keyCount: keyCount, value: value) { losses.append(loss) }
         }
         return losses

@@ -7,8 +7,9 @@ import Journal
 /// file that the incoming change's writer had not merged. That writer had merged every other change of the
 /// key here before it wrote. The incoming stamp is therefore greater than theirs and its life at least as
 /// great (see ``Stamp/next(after:now:)`` and ``LocalFold``), so the incoming change wins against them without
-/// a comparison. Hence the result depends only on the set of changes, and the cost only on the concurrent
-/// ones.
+/// a comparison. A migration's change comes later in the write order than what its writer had seen of the same
+/// columns (``MigrationRank``), which is as much as is needed. Hence the result depends only on the set of
+/// changes, and the cost only on the concurrent ones.
 package enum Merge {
     /// What becomes of a row in its table.
     package enum Effect: Hashable, Sendable {
@@ -44,7 +45,7 @@ package struct Contenders: Sendable {
 
     /// - Parameter writes: The changes, in any order.
     package init(_ writes: [RowWrite] = []) {
-        let sorted = writes.sorted { ($0.life, $0.stamp, $0.origin) < ($1.life, $1.stamp, $1.origin) }
+        let sorted = writes.sorted { $0.life == $1.life ? $0 < $1 : $0.life < $1.life }
         var later = sorted.map(\.columns)
         for index in sorted.indices.dropLast().reversed() where sorted[index].life == sorted[index + 1].life {
             later[index].formUnion(later[index + 1])

@@ -4,12 +4,11 @@ import Journal
 /// space.
 package struct RowWrite: Hashable, Sendable {
     /// The replica that wrote the change.
-    package let origin: OriginID
+    package var origin: OriginID { order.origin }
     /// The change's number among those of ``origin``, 1 or more. Not part of the write order.
     package let version: Int64
-    /// When it was written, by its writer's hybrid logical clock. The pair (stamp, ``origin``) is the write
-    /// order.
-    package let stamp: Stamp
+    /// The place in the write order.
+    package let order: WriteOrder
     /// The life of the key after the change, 1 or more: odd alive, even dead.
     package let life: Int64
     /// What the change did. ``life`` alone says whether the row is alive.
@@ -19,28 +18,25 @@ package struct RowWrite: Hashable, Sendable {
     package let columns: ColumnMask
 
     /// - Parameters:
-    ///   - origin: The replica that wrote the change.
-    ///   - version: Its number among those of `origin`, 1 or more.
-    ///   - stamp: When it was written, by its writer's hybrid logical clock.
+    ///   - order: The place in the write order, with the replica that wrote the change.
+    ///   - version: Its number among those of that replica, 1 or more.
     ///   - life: The life of the key after the change, 1 or more.
     ///   - operation: What it did.
     ///   - columns: The columns that it sets, in the numbering that all writes of the row share.
     package init(
-        origin: OriginID, version: Int64, stamp: Stamp, life: Int64, operation: Journal.Operation, columns: ColumnMask
+        order: WriteOrder, version: Int64, life: Int64, operation: Journal.Operation, columns: ColumnMask
     ) {
-        self.origin = origin
+        self.order = order
         self.version = version
-        self.stamp = stamp
         self.life = life
         self.operation = operation
         self.columns = columns
     }
 
     var isAlive: Bool { life % 2 == 1 }
+    /// True for a change that a migration made to a row that it found.
+    var isMigration: Bool { order.level > 0 }
 
-    /// The write order: the later stamp is greater, and the greater origin breaks ties. Total over different
-    /// origins.
-    static func < (a: RowWrite, b: RowWrite) -> Bool {
-        (a.stamp, a.origin) < (b.stamp, b.origin)
-    }
+    /// As ``WriteOrder``. Total over the changes of one column.
+    static func < (a: RowWrite, b: RowWrite) -> Bool { a.order < b.order }
 }

@@ -100,10 +100,13 @@ struct BatchDecoder {
         let isKeyChange: Bool
         let isMinted: Bool
         let isCovering: Bool
+        /// The name of a migration.
+        let migration: String?
     }
 
     private func kinds(shapes: [TableShape]) throws(WireError) -> [Kind] {
-        try message.kinds.map { kind throws(WireError) in
+        let migrations = try message.migrations.map { name throws(WireError) in try wireName(name, limits: limits) }
+        return try message.kinds.map { kind throws(WireError) in
             let index = Int(kind.shape)
             guard index < shapes.count else { throw .malformed("a change of an unknown shape") }
             guard let operation = Operation(rawValue: Int64(kind.operation)) else {
@@ -120,11 +123,16 @@ struct BatchDecoder {
                 throw .malformed("a minted key without its insert")
             }
             guard !kind.covering || kind.minted else { throw .malformed("a key of a held row that was not minted") }
+            guard kind.migration == 0 || operation == .update else {
+                throw .malformed("a migration's change that is no update")
+            }
+            guard Int(kind.migration) <= migrations.count else { throw .malformed("a change of an unknown migration") }
             var count = shape.keyCount
             mask.forEach { if $0 >= shape.keyCount { count += 1 } }
             return Kind(
                 shape: index, operation: operation, mask: mask, valueCount: count, isKeyChange: kind.keyChange,
-                isMinted: kind.minted, isCovering: kind.covering)
+                isMinted: kind.minted, isCovering: kind.covering,
+                migration: kind.migration == 0 ? nil : migrations[Int(kind.migration) - 1])
         }
     }
 
@@ -134,6 +142,7 @@ struct BatchDecoder {
         let valueCount = message.valueTypes.count
         var value = 0
         var stamp: Int64 = 0
+        var ranked = 0
         for index in message.changeKinds.indices {
             let position = Int(message.changeKinds[index])
             guard position < kinds.count else { throw .malformed("a change of an unknown kind") }
@@ -142,18 +151,34 @@ struct BatchDecoder {
             guard !overflow, next > 0 else { throw .malformed("a stamp out of range") }
             stamp = next
             guard kind.valueCount <= valueCount - value else { throw .malformed("values are missing") }
+            var migration: MigrationRank?
+            if let name = kind.migration {
+                migration = try rank(at: ranked, ofMigration: name, before: stamp)
+                ranked += 1
+            }
             changes.append(
                 Change(
                     shape: kind.shape, operation: kind.operation, life: kind.operation.usualLife,
                     stamp: Stamp(rawValue: stamp), mask: kind.mask, values: value..<(value + kind.valueCount),
                     endsTransaction: false, isKeyChange: kind.isKeyChange, isMinted: kind.isMinted,
-                    isCovering: kind.isCovering))
+                    isCovering: kind.isCovering, migration: migration))
             value += kind.valueCount
         }
         guard value == valueCount else { throw .malformed("values are left over") }
+        guard ranked == message.migrationStamps.count else { throw .malformed("ranks of migrations are left over") }
         try setLives(in: &changes)
         try setTransactionEnds(in: &changes)
         return changes
+    }
+
+    /// The rank of the change with that number among those of migrations. What it found is older than itself.
+    private func rank(at index: Int, ofMigration name: String, before stamp: Int64) throws(WireError) -> MigrationRank {
+        guard index < message.migrationStamps.count else { throw .malformed("ranks of migrations are missing") }
+        let (found, level) = (message.migrationStamps[index], message.migrationLevels[index])
+        guard found >= 0, found < stamp, level > 0, level <= limits.versions else {
+            throw .malformed("the rank of a migration out of range")
+        }
+        return MigrationRank(name: name, stamp: Stamp(rawValue: found), level: level)
     }
 
     private func setLives(in changes: inout [Change]) throws(WireError) {

@@ -9,10 +9,12 @@ struct BatchEncoder {
         let isKeyChange: Bool
         let isMinted: Bool
         let isCovering: Bool
+        let migration: String?
     }
 
     private(set) var message = Tandem_V1_ChangeBatch()
     private var origins: [OriginID: Int] = [:]
+    private var migrations: [String: UInt32] = [:]
 
     /// The causal context of the latest run of each origin, by the origin's position in the message.
     private var latestKnown: [Int: VersionVector] = [:]
@@ -66,23 +68,30 @@ struct BatchEncoder {
         for change in changes {
             if let latest, latest.kind.shape == change.shape, latest.kind.operation == change.operation,
                 latest.kind.mask == change.mask, latest.kind.isKeyChange == change.isKeyChange,
-                latest.kind.isMinted == change.isMinted, latest.kind.isCovering == change.isCovering
+                latest.kind.isMinted == change.isMinted, latest.kind.isCovering == change.isCovering,
+                latest.kind.migration == change.migration?.name
             {
                 positions.append(latest.position)
             } else {
                 let kind = Kind(
                     shape: change.shape, operation: change.operation, mask: change.mask,
-                    isKeyChange: change.isKeyChange, isMinted: change.isMinted, isCovering: change.isCovering)
+                    isKeyChange: change.isKeyChange, isMinted: change.isMinted, isCovering: change.isCovering,
+                    migration: change.migration?.name)
                 let position = kinds[kind] ?? UInt32(truncatingIfNeeded: kinds.count)
                 if Int(position) == kinds.count {
                     kinds[kind] = position
-                    message.kinds.append(Tandem_V1_ChangeBatch.Kind(change))
+                    let number = number(of: change.migration)
+                    message.kinds.append(Tandem_V1_ChangeBatch.Kind(change, migration: number))
                 }
                 latest = (kind, position)
                 positions.append(position)
             }
             deltas.append(change.stamp.rawValue &- stamp)
             stamp = change.stamp.rawValue
+            if let migration = change.migration {
+                message.migrationStamps.append(migration.stamp.rawValue)
+                message.migrationLevels.append(migration.level)
+            }
             if change.life == change.operation.usualLife {
                 skipped += 1
             } else {
@@ -98,6 +107,16 @@ struct BatchEncoder {
         }
         message.changeKinds = positions
         message.stampDeltas = deltas
+    }
+
+    /// The number of a migration's name, from 1 on; 0 for none.
+    private mutating func number(of migration: MigrationRank?) -> UInt32 {
+        guard let migration else { return 0 }
+        if let known = migrations[migration.name] { return known }
+        message.migrations.append(wireData(migration.name.utf8))
+        let position = UInt32(truncatingIfNeeded: message.migrations.count)
+        migrations[migration.name] = position
+        return position
     }
 
     private mutating func position(of origin: OriginID) -> Int {
@@ -123,7 +142,8 @@ extension Tandem_V1_ChangeBatch.Shape {
 }
 
 extension Tandem_V1_ChangeBatch.Kind {
-    fileprivate init(_ change: Change) {
+    fileprivate init(_ change: Change, migration: UInt32) {
+        self.migration = migration
         shape = UInt32(truncatingIfNeeded: change.shape)
         operation = UInt32(truncatingIfNeeded: change.operation.rawValue)
         mask = change.mask.isEmpty ? [] : change.mask.words

@@ -27,7 +27,10 @@ struct BatchScan {
         static let reals = 18
         static let lengths = 19
         static let content = 20
-        static let last = 20
+        static let migrations = 21
+        static let migrationStamps = 22
+        static let migrationLevels = 23
+        static let last = 23
     }
 
     /// The number of elements of each field, by field number.
@@ -59,7 +62,7 @@ struct BatchScan {
 
     private mutating func count(_ field: Int, _ body: ArraySlice<UInt8>) throws(WireError) {
         switch field {
-        case Field.shapes, Field.kinds, Field.origins:
+        case Field.shapes, Field.kinds, Field.origins, Field.migrations:
             counts[field] += 1
             return
         default:
@@ -99,6 +102,9 @@ struct BatchScan {
         guard counts[Field.lives] <= changes, counts[Field.lifeSkips] == counts[Field.lives] else {
             throw .malformed("lives and their positions disagree")
         }
+        guard counts[Field.migrations] <= counts[Field.kinds], counts[Field.migrationStamps] <= changes,
+            counts[Field.migrationLevels] == counts[Field.migrationStamps]
+        else { throw .malformed("migrations and their changes disagree") }
         guard counts[Field.transactionLengths] <= changes else { throw .malformed("more transactions than changes") }
         let runs = counts[Field.runOrigins]
         guard

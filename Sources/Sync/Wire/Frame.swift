@@ -1,7 +1,10 @@
 import Journal
 
 /// The version of the protocol that this program speaks. docs/PROTOCOL.md says when it rises.
-public let wireVersion: UInt32 = 2
+public let wireVersion: UInt32 = 3
+
+/// The oldest version of frames that this program reads.
+let oldestFrameVersion: UInt32 = 2
 
 /// Consecutive versions of one origin that a frame holds.
 public struct Cover: Sendable, Hashable {

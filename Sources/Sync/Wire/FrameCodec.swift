@@ -69,7 +69,7 @@ extension Frame.Body {
 
 extension Frame.Body {
     fileprivate init(_ message: Tandem_V1_FrameHeader, limits: Limits) throws(WireError) {
-        try checkWireVersion(message.wireVersion)
+        try checkFrameVersion(message.wireVersion)
         switch message.body {
         case .open(let open):
             self = .open(

@@ -159,6 +159,12 @@ func checkWireVersion(_ version: UInt32) throws(WireError) {
     }
 }
 
+/// Frames are kept in archives, so those of earlier releases are read: fields are only added.
+func checkFrameVersion(_ version: UInt32) throws(WireError) {
+    guard !(oldestFrameVersion..<wireVersion).contains(version) else { return }
+    try checkWireVersion(version)
+}
+
 extension OriginID {
     init(wire bytes: some Collection<UInt8>) throws(WireError) {
         guard let origin = OriginID(bytes: bytes) else { throw .malformed("an origin is not 16 valid bytes") }

@@ -518,6 +518,24 @@ nonisolated struct Tandem_V1_ChangeBatch: @unchecked Sendable {
     set {_uniqueStorage()._content = newValue}
   }
 
+  /// Updates by migrations, in order: one element for each change whose kind has a migration.
+  var migrations: [Data] {
+    get {_storage._migrations}
+    set {_uniqueStorage()._migrations = newValue}
+  }
+
+  /// of the latest write that the update found; 0 for none
+  var migrationStamps: [Int64] {
+    get {_storage._migrationStamps}
+    set {_uniqueStorage()._migrationStamps = newValue}
+  }
+
+  /// 1 or more
+  var migrationLevels: [Int64] {
+    get {_storage._migrationLevels}
+    set {_uniqueStorage()._migrationLevels = newValue}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Tables, as the changes describe them.
@@ -561,6 +579,9 @@ nonisolated struct Tandem_V1_ChangeBatch: @unchecked Sendable {
 
     /// minted: a row had the key that was held in the writer's file
     var covering: Bool = false
+
+    /// an update by a migration: position in migrations, plus 1; 0 for none
+    var migration: UInt32 = 0
 
     var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1392,7 +1413,7 @@ nonisolated extension Tandem_V1_Cover: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension Tandem_V1_ChangeBatch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ChangeBatch"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}shapes\0\u{1}kinds\0\u{1}origins\0\u{3}run_origins\0\u{3}run_first_versions\0\u{3}run_lengths\0\u{3}run_adds\0\u{3}run_known_counts\0\u{3}known_origins\0\u{3}known_versions\0\u{3}change_kinds\0\u{3}stamp_deltas\0\u{3}life_skips\0\u{1}lives\0\u{3}transaction_lengths\0\u{3}value_types\0\u{1}integers\0\u{1}reals\0\u{1}lengths\0\u{1}content\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}shapes\0\u{1}kinds\0\u{1}origins\0\u{3}run_origins\0\u{3}run_first_versions\0\u{3}run_lengths\0\u{3}run_adds\0\u{3}run_known_counts\0\u{3}known_origins\0\u{3}known_versions\0\u{3}change_kinds\0\u{3}stamp_deltas\0\u{3}life_skips\0\u{1}lives\0\u{3}transaction_lengths\0\u{3}value_types\0\u{1}integers\0\u{1}reals\0\u{1}lengths\0\u{1}content\0\u{1}migrations\0\u{3}migration_stamps\0\u{3}migration_levels\0")
 
   fileprivate class _StorageClass {
     var _shapes: [Tandem_V1_ChangeBatch.Shape] = []
@@ -1415,6 +1436,9 @@ nonisolated extension Tandem_V1_ChangeBatch: SwiftProtobuf.Message, SwiftProtobu
     var _reals: [Double] = []
     var _lengths: [UInt32] = []
     var _content: Data = Data()
+    var _migrations: [Data] = []
+    var _migrationStamps: [Int64] = []
+    var _migrationLevels: [Int64] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1445,6 +1469,9 @@ nonisolated extension Tandem_V1_ChangeBatch: SwiftProtobuf.Message, SwiftProtobu
       _reals = source._reals
       _lengths = source._lengths
       _content = source._content
+      _migrations = source._migrations
+      _migrationStamps = source._migrationStamps
+      _migrationLevels = source._migrationLevels
     }
   }
 
@@ -1483,6 +1510,9 @@ nonisolated extension Tandem_V1_ChangeBatch: SwiftProtobuf.Message, SwiftProtobu
         case 18: try { try decoder.decodeRepeatedDoubleField(value: &_storage._reals) }()
         case 19: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._lengths) }()
         case 20: try { try decoder.decodeSingularBytesField(value: &_storage._content) }()
+        case 21: try { try decoder.decodeRepeatedBytesField(value: &_storage._migrations) }()
+        case 22: try { try decoder.decodeRepeatedInt64Field(value: &_storage._migrationStamps) }()
+        case 23: try { try decoder.decodeRepeatedInt64Field(value: &_storage._migrationLevels) }()
         default: break
         }
       }
@@ -1551,6 +1581,15 @@ nonisolated extension Tandem_V1_ChangeBatch: SwiftProtobuf.Message, SwiftProtobu
       if !_storage._content.isEmpty {
         try visitor.visitSingularBytesField(value: _storage._content, fieldNumber: 20)
       }
+      if !_storage._migrations.isEmpty {
+        try visitor.visitRepeatedBytesField(value: _storage._migrations, fieldNumber: 21)
+      }
+      if !_storage._migrationStamps.isEmpty {
+        try visitor.visitPackedInt64Field(value: _storage._migrationStamps, fieldNumber: 22)
+      }
+      if !_storage._migrationLevels.isEmpty {
+        try visitor.visitPackedInt64Field(value: _storage._migrationLevels, fieldNumber: 23)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1580,6 +1619,9 @@ nonisolated extension Tandem_V1_ChangeBatch: SwiftProtobuf.Message, SwiftProtobu
         if _storage._reals != rhs_storage._reals {return false}
         if _storage._lengths != rhs_storage._lengths {return false}
         if _storage._content != rhs_storage._content {return false}
+        if _storage._migrations != rhs_storage._migrations {return false}
+        if _storage._migrationStamps != rhs_storage._migrationStamps {return false}
+        if _storage._migrationLevels != rhs_storage._migrationLevels {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -1631,7 +1673,7 @@ nonisolated extension Tandem_V1_ChangeBatch.Shape: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = Tandem_V1_ChangeBatch.protoMessageName + ".Kind"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}shape\0\u{1}operation\0\u{1}mask\0\u{3}key_change\0\u{1}minted\0\u{1}covering\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}shape\0\u{1}operation\0\u{1}mask\0\u{3}key_change\0\u{1}minted\0\u{1}covering\0\u{1}migration\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1645,6 +1687,7 @@ nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftPr
       case 4: try { try decoder.decodeSingularBoolField(value: &self.keyChange) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.minted) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.covering) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.migration) }()
       default: break
       }
     }
@@ -1669,6 +1712,9 @@ nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftPr
     if self.covering != false {
       try visitor.visitSingularBoolField(value: self.covering, fieldNumber: 6)
     }
+    if self.migration != 0 {
+      try visitor.visitSingularUInt32Field(value: self.migration, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1679,6 +1725,7 @@ nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftPr
     if lhs.keyChange != rhs.keyChange {return false}
     if lhs.minted != rhs.minted {return false}
     if lhs.covering != rhs.covering {return false}
+    if lhs.migration != rhs.migration {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

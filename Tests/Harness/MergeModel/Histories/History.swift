@@ -123,6 +123,8 @@ final class History {
             try replicas[replica].write(statements, tick: tick, isMarked: isMarked)
         case .pull(let target, let source, let size, let count, let order):
             if try pull(target, from: source, size: size, count: count, order: order) { try check(replicas[target]) }
+        case .migrate(let replica, let name, let statements, let tick):
+            try replicas[replica].migrate(name, statements, tick: tick)
         case .restart(let replica):
             try replicas[replica].restart()
         case .compact(let replica):
@@ -279,8 +281,9 @@ final class History {
 extension ReferenceWrite: CustomStringConvertible {
     package var description: String {
         let values = columns.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.plain)" }.joined(separator: " ")
+        let rank = migration.map { " by \($0.name) after \($0.stamp.plain), level \($0.level)" } ?? ""
         return
-            "\(name) \(isMinted ? "minted " : "")\(isCovering ? "covering " : "")\(operation) \(row.table) \(hex(row.key)) life \(life) at \(stamp.plain): \(values); saw \(known)"
+            "\(name) \(isMinted ? "minted " : "")\(isCovering ? "covering " : "")\(operation) \(row.table) \(hex(row.key)) life \(life) at \(stamp.plain)\(rank): \(values); saw \(known)"
     }
 }
 

@@ -17,6 +17,8 @@ package struct HistoryKnobs: Sendable {
     var compaction: Bool
     /// Programs write past capture, and rows are compared with the journal.
     var recapture: Bool
+    /// Programs run migrations that they name, and say so.
+    var migrations: Bool
 
     package static let all = HistoryKnobs(named: "all")
 
@@ -34,5 +36,6 @@ package struct HistoryKnobs: Sendable {
         lateEvictions = holds("lateEvictions")
         compaction = holds("compaction")
         recapture = holds("recapture")
+        migrations = holds("migrations")
     }
 }

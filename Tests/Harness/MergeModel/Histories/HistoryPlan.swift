@@ -9,6 +9,8 @@ struct HistoryPlan: Sendable {
         /// `target` takes what it lacks from `source`, in batches of at most `size` changes, and only the
         /// first `count` of them.
         case pull(target: Int, source: Int, size: Int, count: Int, order: Order)
+        /// A program runs a migration with that name.
+        case migrate(replica: Int, String, [String], tick: Int64)
         case restart(Int)
         case add(replica: Int, addition: Int)
         /// The journal loses what every replica has and no row needs.
@@ -99,6 +101,7 @@ struct HistoryPlan: Sendable {
                 }
             }
         }
+        if knobs.migrations { drawMigrations() }
         if knobs.compaction { drawCompactions() }
         if knobs.recapture { drawRecaptures() }
     }
@@ -151,6 +154,24 @@ extension HistoryPlan {
     }
 }
 
+extension HistoryPlan {
+    /// Two migrations at most, each run on several replicas, at different times. Draws from a stream of its own, too.
+    private mutating func drawMigrations() {
+        var random = SplitMix(seed: seed ^ 0x316_4A7E)
+        guard random.chance(40) else { return }
+        for name in ["first", "second"].prefix(1 + random.below(2)) {
+            let statements = (0...random.below(2)).map { _ in
+                HistoryStatement.migration(of: schema.reference, &random)
+            }
+            for replica in 0..<replicas where random.chance(70) {
+                steps.insert(
+                    .migrate(replica: replica, name, statements, tick: Int64(random.pick([0, 1, 2, -3]))),
+                    at: random.below(steps.count + 1))
+            }
+        }
+    }
+}
+
 extension HistoryPlan: CustomStringConvertible {
     var description: String {
         (["replicas with the origins \(ranks.map { History.origin($0).short }.joined(separator: " "))"]
@@ -163,6 +184,8 @@ extension HistoryPlan: CustomStringConvertible {
                     "\(target) <- \(source)" + (size < 100 ? " by \(size)" : "")
                         + (count < .max ? ", only \(count)" : "")
                         + (order.shuffle == nil ? "" : ", shuffled") + (order.isRepeated ? ", twice" : "")
+                case .migrate(let replica, let name, let statements, let tick):
+                    "\(replica), \(tick) ms later, the \(name) migration: \(statements.joined(separator: "; "))"
                 case .restart(let replica): "\(replica) restarts"
                 case .compact(let replica): "\(replica) compacts its journal"
                 case .recapture(let replica, let statements):

@@ -54,14 +54,23 @@ package final class HistoryReplica {
     /// - Parameters:
     ///   - tick: Milliseconds by which the clock moves before it, forwards or backwards.
     ///   - isMarked: True to mark the transaction's end, as writers do that know the journal.
-    func write(_ statements: [String], tick: Int64, isMarked: Bool) throws {
+    ///   - isMigration: True when a part of the transaction must not be made without the rest.
+    func write(_ statements: [String], tick: Int64, isMarked: Bool, isMigration: Bool = false) throws {
         time += tick
         clock.set(milliseconds: time)
         try noteKnowledge()
-        if try !commit(statements, isMarked: isMarked), statements.count > 1 {
+        if try !commit(statements, isMarked: isMarked), statements.count > 1, !isMigration {
             // One orphan must not make the whole transaction void.
             for statement in statements { _ = try commit([statement], isMarked: isMarked) }
         }
+    }
+
+    /// Runs a migration of some program: one transaction, which says so.
+    ///
+    /// - Parameter name: The migration's name.
+    func migrate(_ name: String, _ statements: [String], tick: Int64) throws {
+        let begin = MigrationMarks.begin.replacing("?", with: "'\(name)'")
+        try write([begin] + statements + [MigrationMarks.end], tick: tick, isMarked: true, isMigration: true)
     }
 
     /// - Returns: False when nothing was written, because the end broke a deferred foreign key or a statement
@@ -263,6 +272,7 @@ extension ReferenceWrite {
                     origin: run.origin, version: run.firstVersion + Int64(index - run.changes.lowerBound),
                     stamp: change.stamp, life: change.life, operation: change.operation,
                     isKeyChange: change.isKeyChange, isMinted: change.isMinted, isCovering: change.isCovering,
+                    migration: change.migration,
                     row: ReferenceRowID(
                         table: shape.table, key: Key(batch.key(of: change), collations: collations).bytes),
                     columns: columns, keyColumns: Set(shape.keyColumns), known: run.known)

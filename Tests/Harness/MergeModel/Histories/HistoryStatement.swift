@@ -59,4 +59,15 @@ package enum HistoryStatement {
             return "DELETE FROM \(table.name)"
         }
     }
+
+    /// A statement of a migration. Run twice, it would mostly change the values twice.
+    static func migration(of schema: ReferenceSchema, _ random: inout SplitMix) -> String {
+        let table = random.pick(schema.tables)
+        guard let column = table.columns.dropFirst(table.keyCount).randomElement(using: &random),
+            random.chance(85)
+        else { return Self.random(on: schema, &random) }
+        let value = column.isText ? "\(column.name) || 'm'" : "\(column.name) + 1"
+        let condition = random.chance(50) ? "" : " WHERE \(table.columns[0].name) \(random.pick(["<", ">", "="])) 2"
+        return "UPDATE OR IGNORE \(table.name) SET \(column.name) = \(value)\(condition)"
+    }
 }

@@ -19,6 +19,8 @@ package struct ReferenceWrite: Hashable, Sendable {
     let isMinted: Bool
     /// True for a minted insert whose key a row had that was held on the writer's machine.
     let isCovering: Bool
+    /// What an update has of the migration that wrote it; nil for a user's.
+    let migration: MigrationRank?
     package var row: ReferenceRowID
     /// The values that the change carries. Only an insert has the key columns.
     package var columns: [String: Value]
@@ -35,8 +37,11 @@ package struct ReferenceWrite: Hashable, Sendable {
     func isConcurrent(with other: ReferenceWrite) -> Bool { self != other && !saw(other) && !other.saw(self) }
 
     /// The order in which changes win.
-    func isWeaker(than other: ReferenceWrite) -> Bool {
-        (life, stamp, origin) < (other.life, other.stamp, other.origin)
+    func isWeaker(than other: ReferenceWrite) -> Bool { (life, order) < (other.life, other.order) }
+
+    /// A migration's change counts directly after what it found.
+    var order: WriteOrder {
+        WriteOrder(stamp: migration?.stamp ?? stamp, origin: origin, level: migration?.level ?? 0)
     }
 }
 
@@ -56,14 +61,14 @@ struct ReferenceRow: Sendable {
     var isAlive: Bool { writes.allSatisfy { $0.life % 2 == 1 } }
     var hasInsert: Bool { writes.contains { $0.operation == .insert } }
 
-    /// In each column the change with the greatest (stamp, origin) wins.
+    /// In each column the change with the greatest order wins.
     var values: [String: Value] {
         writes.reduce(into: [:]) { $0.merge($1.columns) { _, later in later } }
     }
 
-    /// The greatest (stamp, origin) of the changes that carry one of `columns`; nil when no change does.
-    func claim(on columns: Set<String>) -> (Stamp, OriginID)? {
-        writes.last { !columns.isDisjoint(with: $0.columns.keys) }.map { ($0.stamp, $0.origin) }
+    /// The greatest order of the changes that carry one of `columns`; nil when no change does.
+    func claim(on columns: Set<String>) -> WriteOrder? {
+        writes.last { !columns.isDisjoint(with: $0.columns.keys) }.map(\.order)
     }
 }
 
@@ -91,8 +96,8 @@ enum ReferenceMerge {
     }
 
     private static func conflict(of write: ReferenceWrite, among others: [ReferenceWrite]) -> ReferenceConflict? {
-        // A delete has no value to lose.
-        guard write.operation != .delete else { return nil }
+        // A delete has no value to lose, and a migration's update is nobody's edit.
+        guard write.operation != .delete, write.migration == nil else { return nil }
         let own = Set(write.columns.keys).subtracting(write.keyColumns)
         var columns: Set<String> = []
         var winners: [ReferenceWrite] = []

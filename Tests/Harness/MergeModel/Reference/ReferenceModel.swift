@@ -30,6 +30,17 @@ package struct ReferenceModel {
         conflicts = lost + keys.moves.filter { !names.contains($0.lost.name) }
     }
 
+    /// The rank that an update of a migration must have: after the latest write of its columns that it found. nil for a
+    /// user's change, and where keys that several machines gave make the row another one than its writer's.
+    private func rank(of write: ReferenceWrite, _ seen: [ReferenceWrite]) -> MigrationRank? {
+        guard let migration = write.migration, !keys.isContested(write.row), !write.isCovering else { return nil }
+        let row = seen.filter { $0.row == write.row && $0.life == write.life }
+        let found = row.filter { !Set($0.columns.keys).subtracting($0.keyColumns).isDisjoint(with: write.columns.keys) }
+        return MigrationRank(
+            name: migration.name, stamp: found.map(\.order.stamp).max() ?? .zero,
+            level: 1 + (row.map(\.order.level).max() ?? 0))
+    }
+
     /// Broken rules of stamps and lives, as text: a stamp is greater than all that its writer knew, and a
     /// life follows from the lives that its writer knew.
     ///
@@ -46,6 +57,9 @@ package struct ReferenceModel {
             guard write.known.entries.allSatisfy({ latest[$0.origin, default: 0] >= $0.version }) else { return broken }
             // A replica without the table does not tell which rows moved there.
             guard schema.table(write.row.table) != nil else { return broken }
+            if let expected = rank(of: write, seen), expected != write.migration {
+                broken.append("\(write.name) is not ranked after \(expected.stamp.plain) with level \(expected.level)")
+            }
             // A key means what it meant on the writer's machine. That is computed for each writer, so only in the short
             // histories of `merge-random`.
             guard !keys.isContested(write.row) || writes.count <= ReferenceModel.shortHistory else { return broken }

@@ -14,7 +14,7 @@ struct ReferenceView {
     init(_ rows: [ReferenceRow], schema: ReferenceSchema) {
         self.schema = schema
         var candidates: Rows = [:]
-        var claims: [ReferenceRowID: (Stamp, OriginID)] = [:]
+        var claims: [ReferenceRowID: WriteOrder] = [:]
         for row in rows where row.isAlive {
             // A table that is unknown here shows nothing and holds nothing.
             guard let table = schema.table(row.id.table) else { continue }
@@ -57,10 +57,10 @@ struct ReferenceView {
 
     /// Takes rows from the earliest claim to the latest, without those that clash with a shown row or with
     /// one taken before.
-    private func withoutClashes(_ rows: Rows, _ claims: [ReferenceRowID: (Stamp, OriginID)]) -> Rows {
+    private func withoutClashes(_ rows: Rows, _ claims: [ReferenceRowID: WriteOrder]) -> Rows {
         var taken: Rows = [:]
         // A row without a claim has no UNIQUE column.
-        let unclaimed = (Stamp.zero, OriginID(high: 0, low: 0))
+        let unclaimed = WriteOrder(stamp: .zero, origin: OriginID(high: 0, low: 0))
         for (id, row) in rows.sorted(by: { claims[$0.key] ?? unclaimed < claims[$1.key] ?? unclaimed }) {
             guard let table = schema.table(id.table) else { continue }
             let isFree = table.uniques.allSatisfy { unique in
