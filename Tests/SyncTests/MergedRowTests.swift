@@ -100,7 +100,7 @@ struct MergedRowTests {
         arguments: policies)
     func base(policy: MergePolicy) throws {
         for seed in UInt64(1)...300 {
-            var set = RandomSet(seed: seed)
+            var set = RandomSet(seed: seed, policy: policy)
             set.add(8)
             let past = MergedRow(set.changes, policy: policy)
             let count = set.changes.count

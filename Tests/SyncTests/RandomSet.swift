@@ -17,12 +17,12 @@ struct RandomSet {
     private var stamps = origins.map { _ in Int64(0) }
     private var random: SplitMix
 
-    /// True when migrations rank their updates among all changes of the row, as where whole rows merge.
-    private let ranksRows: Bool
+    /// True when some updates are migrations'.
+    private let hasMigrations: Bool
 
     init(seed: UInt64, policy: MergePolicy = .column) {
         random = SplitMix(seed: seed)
-        ranksRows = policy != .column
+        hasMigrations = policy == .column
     }
 
     mutating func add(_ count: Int) {
@@ -54,7 +54,7 @@ struct RandomSet {
         known[writer].advance(origin, to: before[origin] + 1)
         let carried = operation == .delete ? [] : Self.columns.filter { _ in operation == .insert || random.chance(50) }
         var order = WriteOrder(stamp: Stamp(rawValue: stamps[writer]), origin: origin)
-        if operation == .update, random.chance(30) { order = rank(carried, origin, among: seen, life: life) }
+        if operation == .update, hasMigrations, random.chance(30) { order = rank(carried, origin, among: seen, life: life) }
         changes.append(
             Change(
                 order: order, version: before[origin] + 1,
@@ -66,7 +66,7 @@ struct RandomSet {
     /// The order of a migration's update: directly after what it found.
     private func rank(_ columns: [Int], _ origin: OriginID, among seen: [Change], life: Int64) -> WriteOrder {
         let row = seen.filter { $0.life == life }
-        let found = ranksRows ? row : row.filter { $0.cells.contains { columns.contains($0.column) } }
+        let found = row.filter { $0.cells.contains { columns.contains($0.column) } }
         return WriteOrder(
             stamp: found.map(\.order.stamp).max() ?? .zero, origin: origin,
             level: 1 + (row.map(\.order.level).max() ?? 0))

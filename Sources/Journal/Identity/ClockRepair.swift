@@ -62,6 +62,7 @@ package struct ClockRepair: Sendable {
         try HistoryRenaming(from: old, to: origin, after: cut, time: time).run(reader)
         try restamp(from: early.seq, db)
         try renewFloors(from: early, JournalReader(db))
+        try renewRanks(from: early.seq, db)
         try restampConflicts(from: early.seq, db)
         return Outcome(old: old, new: origin, kept: cut, reissued: head - cut)
     }
@@ -171,6 +172,18 @@ package struct ClockRepair: Sendable {
             }
         }
         return fold.stamp
+    }
+
+    /// Ranks the updates of migrations that found a value of the wrong time as late as they can be: below their own
+    /// new stamps.
+    private func renewRanks(from seq: Int64, _ db: Database) throws {
+        let early = try Int64.fetchAll(
+            db, sql: "SELECT seq FROM _journal_migrated WHERE seq >= ? AND stamp > ?", arguments: [seq, latest.rawValue])
+        for (position, entry) in try JournalReader(db).entries(at: early) {
+            try db.execute(
+                sql: "UPDATE _journal_migrated SET stamp = ? WHERE seq = ?",
+                arguments: [entry.stamp.rawValue - 1, position])
+        }
     }
 
     /// Updates the stamps in the conflict ledger, which orders changes by them.

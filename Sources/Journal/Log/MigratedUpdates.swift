@@ -3,8 +3,8 @@ import GRDB
 /// Gives the updates of a migration their ranks (``MigrationRank``), and takes back what a second run of the same
 /// migration did.
 ///
-/// An update counts after the latest write of its columns that it found; in a table that merges whole rows, of
-/// the row. A column is *done* when the migration of that name has run on another machine before, and what was
+/// An update counts after the latest write of its columns that it found. In tables that merge whole rows, updates
+/// stay as they are: there, each change of a row must be later than all that its writer had seen. A column is *done* when the migration of that name has run on another machine before, and what was
 /// found here came from it or was written by someone who had seen it. The update then keeps the value that was
 /// found: two runs of one migration are one change.
 ///
@@ -35,7 +35,7 @@ struct MigratedUpdates {
             db, sql: "SELECT shape, count(*) AS updates FROM _journal WHERE seq BETWEEN ? AND ? AND op = 2 GROUP BY shape",
             arguments: [stretch.range.lowerBound, stretch.range.upperBound])
         {
-            guard let entry = reader.registry[shape["shape"]] else { continue }
+            guard let entry = reader.registry[shape["shape"]], policies[entry.shape.table] == .column else { continue }
             tables.insert(entry.table)
             updates += shape["updates"]
         }
@@ -61,7 +61,7 @@ struct MigratedUpdates {
         try reader.scan(tables: tables, from: stretch.range.lowerBound) { change in
             guard isUpdate(change), part.contains(change.key) else { return }
             let key = TableKey(table: change.shape.table, key: change.key)
-            if rows[key] == nil { rows[key] = FoundRow(mergesByColumn: policies[change.shape.shape.table] == .column) }
+            if rows[key] == nil { rows[key] = FoundRow() }
             let positions = translation(of: change.shape).positions
             change.mask.forEach { columns[key.table, default: ColumnMask()].insert(positions[$0]) }
         }
@@ -127,10 +127,8 @@ struct MigratedUpdates {
             }
         }
 
-        let mergesByColumn: Bool
         private var life: Int64 = 0
         private var level: Int64 = 0
-        private var latest: WriteOrder?
         private var found: [Int: Found] = [:]
         /// For each column, the migrations' updates of it.
         private var migrated: [Int: [(name: String, origin: OriginID, version: Int64)]] = [:]
@@ -138,13 +136,11 @@ struct MigratedUpdates {
         /// migration was done already; nil where it was not.
         private var done: [Int: JournalCell?] = [:]
 
-        init(mergesByColumn: Bool) { self.mergesByColumn = mergesByColumn }
-
         /// Takes a change that is not the migration's, or not an update.
         mutating func find(_ change: ScannedChange, _ translation: ColumnSpace.Translation, _ wanted: ColumnMask) {
             guard change.life >= life, translation.hasSameKey else { return }
             if change.life > life {
-                self = FoundRow(mergesByColumn: mergesByColumn)
+                self = FoundRow()
                 life = change.life
             }
             take(change, as: change.migration, translation, wanted)
@@ -156,7 +152,6 @@ struct MigratedUpdates {
         ) {
             let order = WriteOrder(stamp: change.stamp, origin: change.origin, migration: migration)
             level = max(level, order.level)
-            latest = max(latest ?? order, order)
             change.mask.forEach { column in
                 let position = translation.positions[column]
                 guard column >= change.shape.shape.keyCount, wanted.contains(position) else { return }
@@ -188,7 +183,6 @@ struct MigratedUpdates {
                 done[position] = .some(known)
                 if let known { repeated.append((column, known)) }
             }
-            if !mergesByColumn, let latest { base = max(base, latest.stamp) }
             let rank = MigrationRank(name: name, stamp: base, level: level + 1)
             take(update, as: rank, translation, wanted)
             return (rank, repeated)

@@ -14,6 +14,8 @@ struct LogLine: Sendable {
     let written: [(name: String, value: Value)]
     let stamp: Stamp
     let life: Int64
+    /// The name of the migration that made the change; nil for a user's.
+    let migration: String?
 
     /// - Parameters:
     ///   - own: The identity of the replica. Local entries do not store it.
@@ -31,6 +33,7 @@ struct LogLine: Sendable {
         operation = entry.operation.name
         stamp = entry.stamp
         life = entry.life
+        migration = entry.migration?.name
         key = entry.namedKey
         columns = entry.columns.map { shown($0.name, $0.value) }
         written = entry.written.sorted { $0.key < $1.key }.map { shown(entry.shape.columns[$0.key], $0.value) }
@@ -50,6 +53,7 @@ struct LogLine: Sendable {
             "time": .string(ConsoleText.time(milliseconds: stamp.milliseconds)),
             "local": .bool(isLocal),
             "life": .integer(life),
+            "migration": migration.map(JSONValue.string) ?? .null,
         ])
     }
 
@@ -62,6 +66,7 @@ struct LogLine: Sendable {
             operation,
             ConsoleText.printable(table), "[\(key.map(\.value.shown).joined(separator: ", "))]", text(columns),
             written.isEmpty ? "" : "written as \(text(written))",
+            migration.map { "by the migration \(ConsoleText.printable($0))" } ?? "",
         ].filter { !$0.isEmpty }.joined(separator: "  ")
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sync
 
-/// The bytes of version 2 as released. A change that fails here breaks every peer in the field: raise the
+/// The bytes of version 3 as released, and those of version 2 that archives keep. A change that fails here breaks every peer in the field: raise the
 /// wire version.
 @Suite struct GoldenTests {
     private let limits = Limits.standard
@@ -17,6 +17,12 @@ import Testing
 
     /// A batch with every field of the format and every kind of value.
     private var batch: ChangeBatch {
+        var batch = batchOfVersion2
+        batch.changes[1].migration = MigrationRank(name: "prices", stamp: Stamp(rawValue: 7), level: 2)
+        return batch
+    }
+
+    private var batchOfVersion2: ChangeBatch {
         var batch = ChangeBatch()
         batch.shapes = [
             TableShape(table: "person", columns: ["id", "name", "score", "photo"], keyCount: 1),
@@ -53,9 +59,9 @@ import Testing
         return batch
     }
 
-    private func golden(_ name: String) throws -> [UInt8] {
+    private func golden(_ name: String, version: Int = 3) throws -> [UInt8] {
         let url = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Fixtures/v2/\(name).hex")
+            .appending(path: "Fixtures/v\(version)/\(name).hex")
         let text = try String(contentsOf: url, encoding: .utf8).filter { !$0.isWhitespace }
         let digits = text.compactMap(\.hexDigitValue)
         return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
@@ -67,7 +73,7 @@ import Testing
             bytes == expected, "\(name): \(bytes.map { String(format: "%02x", $0) }.joined())")
     }
 
-    @Test("a batch of version 2 is written and read as released")
+    @Test("a batch of version 3 is written and read as released")
     func batches() throws {
         try check("batch", BatchCodec.encode(batch))
         let decoded = try BatchCodec.decode(golden("batch"), limits: limits)
@@ -75,7 +81,7 @@ import Testing
         #expect(decoded.valueBits == batch.valueBits)
     }
 
-    @Test("a stream of version 2 is written and read as released")
+    @Test("a stream of version 3 is written and read as released")
     func streams() throws {
         let frames = [
             Frame(body: .open(cluster: "main", origin: here)),
@@ -89,7 +95,20 @@ import Testing
         try parser.finish()
     }
 
-    @Test("messages of version 2 are written and read as released")
+    @Test("what archives keep of version 2 is read")
+    func earlierFrames() throws {
+        #expect(try BatchCodec.decode(golden("batch", version: 2), limits: limits) == batchOfVersion2)
+        var parser = FrameParser(limits: limits)
+        parser.append(try golden("stream", version: 2))
+        #expect(try parser.next() == Frame(body: .open(cluster: "main", origin: here)))
+        #expect(try parser.next() == Frame(batchOfVersion2, encoding: .none))
+        #expect(try parser.next() == Frame(body: .end(vector: vector, more: true)))
+        try parser.finish()
+        // A peer that speaks it does not know what it would have to keep.
+        #expect(throws: WireError.self) { try Hello(decoding: golden("hello", version: 2), limits: limits) }
+    }
+
+    @Test("messages of version 3 are written and read as released")
     func messages() throws {
         let hello = Hello(
             cluster: "main", origin: here, formatVersion: 1, vector: vector, wallMilliseconds: 1_700_000_000_000)
@@ -128,7 +147,7 @@ import Testing
     @Test("compressed payloads of other programs are read", arguments: ["zstd", "gzip"])
     func compressed(name: String) throws {
         let encoding: PayloadEncoding = name == "zstd" ? .zstd : .gzip
-        let bytes = try encoding.decompress(golden("batch.\(name)"), limit: limits.rawBatchBytes, limits: limits)
-        #expect(try BatchCodec.decode(bytes, limits: limits) == batch)
+        let bytes = try encoding.decompress(golden("batch.\(name)", version: 2), limit: limits.rawBatchBytes, limits: limits)
+        #expect(try BatchCodec.decode(bytes, limits: limits) == batchOfVersion2)
     }
 }

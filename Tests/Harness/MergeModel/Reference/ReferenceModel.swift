@@ -41,6 +41,20 @@ package struct ReferenceModel {
             level: 1 + (row.map(\.order.level).max() ?? 0))
     }
 
+    /// A column in which an update of a migration changes a value that came from the migration of that name on another
+    /// machine, or from someone who had seen that; nil when there is none.
+    private func columnThatRepeats(_ write: ReferenceWrite, _ seen: [ReferenceWrite]) -> String? {
+        guard let name = write.migration?.name, !keys.isContested(write.row) else { return nil }
+        let row = seen.filter { $0.row == write.row && $0.life == write.life }
+        // The journal of its writer may hold a reference with another value.
+        return write.columns.keys.sorted().filter { !$0.hasPrefix("f") }.first { column in
+            let found = row.filter { $0.columns[column] != nil }
+            guard let latest = found.max(by: { $0.isWeaker(than: $1) }), latest.origin != write.origin else { return false }
+            let isDone = found.contains { $0.migration?.name == name && ($0 == latest || latest.saw($0)) }
+            return isDone && latest.columns[column] != write.columns[column]
+        }
+    }
+
     /// Broken rules of stamps and lives, as text: a stamp is greater than all that its writer knew, and a
     /// life follows from the lives that its writer knew.
     ///
@@ -59,6 +73,9 @@ package struct ReferenceModel {
             guard schema.table(write.row.table) != nil else { return broken }
             if let expected = rank(of: write, seen), expected != write.migration {
                 broken.append("\(write.name) is not ranked after \(expected.stamp.plain) with level \(expected.level)")
+            }
+            if let column = columnThatRepeats(write, seen) {
+                broken.append("\(write.name) repeats in \(column) what its migration had done elsewhere")
             }
             // A key means what it meant on the writer's machine. That is computed for each writer, so only in the short
             // histories of `merge-random`.
