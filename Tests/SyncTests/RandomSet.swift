@@ -54,7 +54,9 @@ struct RandomSet {
         known[writer].advance(origin, to: before[origin] + 1)
         let carried = operation == .delete ? [] : Self.columns.filter { _ in operation == .insert || random.chance(50) }
         var order = WriteOrder(stamp: Stamp(rawValue: stamps[writer]), origin: origin)
-        if operation == .update, hasMigrations, random.chance(30) { order = rank(carried, origin, among: seen, life: life) }
+        if operation == .update, hasMigrations, random.chance(30) {
+            order = rank(carried, origin, among: seen, life: life)
+        }
         changes.append(
             Change(
                 order: order, version: before[origin] + 1,

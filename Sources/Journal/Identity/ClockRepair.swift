@@ -178,7 +178,8 @@ package struct ClockRepair: Sendable {
     /// new stamps.
     private func renewRanks(from seq: Int64, _ db: Database) throws {
         let early = try Int64.fetchAll(
-            db, sql: "SELECT seq FROM _journal_migrated WHERE seq >= ? AND stamp > ?", arguments: [seq, latest.rawValue])
+            db, sql: "SELECT seq FROM _journal_migrated WHERE seq >= ? AND stamp > ?",
+            arguments: [seq, latest.rawValue])
         for (position, entry) in try JournalReader(db).entries(at: early) {
             try db.execute(
                 sql: "UPDATE _journal_migrated SET stamp = ? WHERE seq = ?",

@@ -32,7 +32,8 @@ struct MigratedUpdates {
         var tables: Set<Int64> = []
         var updates: Int64 = 0
         for shape in try Row.fetchAll(
-            db, sql: "SELECT shape, count(*) AS updates FROM _journal WHERE seq BETWEEN ? AND ? AND op = 2 GROUP BY shape",
+            db,
+            sql: "SELECT shape, count(*) AS updates FROM _journal WHERE seq BETWEEN ? AND ? AND op = 2 GROUP BY shape",
             arguments: [stretch.range.lowerBound, stretch.range.upperBound])
         {
             guard let entry = reader.registry[shape["shape"]], policies[entry.shape.table] == .column else { continue }

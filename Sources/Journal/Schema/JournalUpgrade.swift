@@ -28,8 +28,10 @@ enum JournalUpgrade {
     static func run(_ db: Database) throws {
         guard try isDue(db) else { return }
         try addColumns(
-            ["lost_stamp INTEGER NOT NULL DEFAULT 0", "state TEXT NOT NULL DEFAULT 'open'", "closed REAL",
-                "kept_level INTEGER NOT NULL DEFAULT 0"],
+            [
+                "lost_stamp INTEGER NOT NULL DEFAULT 0", "state TEXT NOT NULL DEFAULT 'open'", "closed REAL",
+                "kept_level INTEGER NOT NULL DEFAULT 0",
+            ],
             to: "_journal_conflicts", db)
         try addColumns(
             ["joined TEXT", "wire TEXT", "dropped INTEGER", "successor INTEGER", "gone INTEGER"], to: "_journal_tables",

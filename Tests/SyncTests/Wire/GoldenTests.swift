@@ -147,7 +147,8 @@ import Testing
     @Test("compressed payloads of other programs are read", arguments: ["zstd", "gzip"])
     func compressed(name: String) throws {
         let encoding: PayloadEncoding = name == "zstd" ? .zstd : .gzip
-        let bytes = try encoding.decompress(golden("batch.\(name)", version: 2), limit: limits.rawBatchBytes, limits: limits)
+        let bytes = try encoding.decompress(
+            golden("batch.\(name)", version: 2), limit: limits.rawBatchBytes, limits: limits)
         #expect(try BatchCodec.decode(bytes, limits: limits) == batchOfVersion2)
     }
 }

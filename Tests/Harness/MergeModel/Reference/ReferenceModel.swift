@@ -49,7 +49,9 @@ package struct ReferenceModel {
         // The journal of its writer may hold a reference with another value.
         return write.columns.keys.sorted().filter { !$0.hasPrefix("f") }.first { column in
             let found = row.filter { $0.columns[column] != nil }
-            guard let latest = found.max(by: { $0.isWeaker(than: $1) }), latest.origin != write.origin else { return false }
+            guard let latest = found.max(by: { $0.isWeaker(than: $1) }), latest.origin != write.origin else {
+                return false
+            }
             let isDone = found.contains { $0.migration?.name == name && ($0 == latest || latest.saw($0)) }
             return isDone && latest.columns[column] != write.columns[column]
         }
