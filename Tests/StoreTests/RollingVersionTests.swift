@@ -66,15 +66,21 @@ struct RollingVersionTests {
 
     private static let item = "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)"
 
-    @Test("a version that rewrites a column runs once for all machines, and takes no edit away")
-    func rewrittenColumn() throws {
-        try fleet(Self.cents) { a, b, exchange in
+    @Test(
+        "a version that rewrites a column runs once for all machines, and takes no edit away",
+        arguments: ["", "ALTER TABLE item ADD COLUMN note TEXT;"])
+    func rewrittenColumn(schemaChange: String) throws {
+        let cents = [
+            "CREATE TABLE item (id INTEGER PRIMARY KEY, price INTEGER); INSERT INTO item VALUES (1, 5), (2, 7)",
+            schemaChange + "UPDATE item SET price = price * 100",
+        ]
+        try fleet(cents) { a, b, exchange in
             try exchange()
             try b.run("UPDATE item SET price = 6 WHERE id = 1")
-            try a.start(Self.cents, 2)
+            try a.start(cents, 2)
             try exchange()
             #expect(try a.rows("SELECT price FROM item ORDER BY id") == ["6", "700"])
-            try b.start(Self.cents, 2)
+            try b.start(cents, 2)
             try exchange()
             for machine in [a, b] {
                 #expect(try machine.rows("SELECT price FROM item ORDER BY id") == ["600", "700"])
@@ -82,11 +88,6 @@ struct RollingVersionTests {
             }
         }
     }
-
-    private static let cents = [
-        "CREATE TABLE item (id INTEGER PRIMARY KEY, price INTEGER); INSERT INTO item VALUES (1, 5), (2, 7)",
-        "UPDATE item SET price = price * 100",
-    ]
 
     @Test(
         "a column that a version adds and fills: edits in between stand, also in rows that the other machine has filled"

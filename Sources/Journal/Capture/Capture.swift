@@ -75,6 +75,8 @@ package enum Capture {
         var registry = try ShapeRegistry(db)
         try DroppedColumns.settle(after: last.sealed, &registry, db)
         try DerivedState.materialize(db)
+        // Of rows that a second run of a migration has changed, it notes that they are due for a backfill.
+        registry = try ShapeRegistry(db)
         let policy = try TrackingPolicy(db)
         let tables = try TableInspection.all(db)
         var report = CaptureReport()

@@ -143,6 +143,7 @@ def check(step):
     with Session(engine(step.path)) as session:
         albums, tracks = list(session.scalars(select(Album))), list(session.scalars(select(Track)))
         assert all(isinstance(album.info, dict) for album in albums)
+        assert not any("* *" in name for name in session.scalars(select(Artist.name))), "a migration ran twice"
         return {
             "rows": len(albums) + len(tracks) + len(list(session.scalars(select(Artist)))),
             "titles": sorted(f"{track.title} {track.album.title if track.album else None}" for track in tracks),

@@ -61,7 +61,7 @@ package enum HistoryStatement {
     }
 
     /// A statement of a migration. Run twice, it would mostly change the values twice.
-    static func migration(of schema: ReferenceSchema, _ random: inout SplitMix) -> String {
+    package static func migration(of schema: ReferenceSchema, _ random: inout SplitMix) -> String {
         let table = random.pick(schema.tables)
         guard let column = table.columns.dropFirst(table.keyCount).randomElement(using: &random),
             random.chance(85)

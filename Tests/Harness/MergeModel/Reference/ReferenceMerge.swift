@@ -20,7 +20,7 @@ package struct ReferenceWrite: Hashable, Sendable {
     /// True for a minted insert whose key a row had that was held on the writer's machine.
     let isCovering: Bool
     /// What an update has of the migration that wrote it; nil for a user's.
-    let migration: MigrationRank?
+    package let migration: MigrationRank?
     package var row: ReferenceRowID
     /// The values that the change carries. Only an insert has the key columns.
     package var columns: [String: Value]

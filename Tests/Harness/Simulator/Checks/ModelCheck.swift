@@ -8,8 +8,8 @@ struct ModelCheck {
     let daemon: Daemon
     let archive: ChangeArchive
 
-    /// - Returns: The number of changes in the journal and of held rows, and the conflicts.
-    func run(settles: Bool) throws -> (changes: Int, held: Int, conflicts: [ReferenceConflict]) {
+    /// - Returns: The number of changes in the journal, of those by migrations, and of held rows, and the conflicts.
+    func run(settles: Bool) throws -> (changes: Int, migrated: Int, held: Int, conflicts: [ReferenceConflict]) {
         let name = "machine \(machine.index)"
         machine.setTime()
         if settles { try daemon.replicator.inbox.bringBackHeldRows() }
@@ -30,7 +30,8 @@ struct ModelCheck {
         if let broken = model.brokenRules.first { throw Violation("P10", "\(name): \(broken)") }
         try checkIntegrity(name)
         try redeliver(known.batches, name)
-        return (known.writes.count, model.held.count, model.conflicts)
+        let migrated = known.writes.count { $0.migration != nil }
+        return (known.writes.count, migrated, model.held.count, model.conflicts)
     }
 
     /// Delivers batches that are known. Nothing may change (P6).

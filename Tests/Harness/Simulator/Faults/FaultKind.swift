@@ -58,6 +58,8 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     case compaction
     /// An operator forgets a replica that still lives.
     case forget
+    /// Programs run migrations that say so (`_journal_marks`).
+    case markedMigration = "marked-migration"
 
     static let ofProcesses: Set<FaultKind> = [
         .crash, .crashBeforeCommit, .crashAfterCommit, .writerCrash, .stop, .lock,
@@ -75,5 +77,6 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     /// scenario.
     static let drawn = allCases.filter { !drawnElsewhere.contains($0) }
     private static let drawnElsewhere =
-        [.byzantinePeer, .normalCommits, .bitRot, .contention, .buggify, .compaction, .forget] + ofDisks
+        [.byzantinePeer, .normalCommits, .bitRot, .contention, .buggify, .compaction, .forget, .markedMigration]
+        + ofDisks
 }

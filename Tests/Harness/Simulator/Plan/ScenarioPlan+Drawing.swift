@@ -27,6 +27,7 @@ extension ScenarioPlan {
         ).union(
             contention.chance(50) ? [.contention] : []
         ).union(ScenarioPlan.hasBuggify(streams) ? [.buggify] : []).union(ScenarioPlan.kindsOfCompaction(streams))
+            .union(ScenarioPlan.kindsOfMigrations(streams))
         let kinds = drawnKinds.subtracting(mute)
         let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
         let hasConstraints = knobs.hasPrefix("uniques")
@@ -62,6 +63,9 @@ extension ScenarioPlan {
         steps += ScenarioPlan.migrations(count, schema, duration, &faults)
         steps += ScenarioPlan.faults(count, kinds, duration, &faults)
         steps += ScenarioPlan.diskFaults(count, kinds, duration, streams)
+        if kinds.contains(.markedMigration) {
+            steps += ScenarioPlan.markedMigrations(count, schema, duration, streams)
+        }
         if kinds.contains(.buggify) { steps += ScenarioPlan.buggify(count, duration, streams) }
         if kinds.isSuperset(of: [.compaction, .forget]) {
             steps += ScenarioPlan.forgettings(count, duration, streams)

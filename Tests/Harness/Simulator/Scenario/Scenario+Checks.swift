@@ -114,6 +114,7 @@ extension Scenario {
         let outcome = try ModelCheck(machine: machine, daemon: daemon, archive: archive).run(settles: settles)
         counts.modelChecks += 1
         counts.changesChecked += outcome.changes
+        if outcome.migrated > 0 { counts.note(FaultKind.markedMigration) }
         for conflict in outcome.conflicts {
             switch conflict.kind {
             case "update/update": counts.note(.conflictUpdate)
