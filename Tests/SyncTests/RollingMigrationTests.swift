@@ -152,6 +152,19 @@ struct RollingMigrationTests {
         try fleet.expectLedger([])
     }
 
+    @Test("a row that came under the new name keeps its value when its column is renamed here too")
+    func insertedUnderNewName() throws {
+        let fleet = try Fleet()
+        try fleet.run(0, "INSERT INTO item VALUES(1, 'a')")
+        try fleet.cluster.converge()
+        try fleet.run(0, "ALTER TABLE item RENAME COLUMN name TO title")
+        try fleet.run(0, "INSERT INTO item VALUES(2, 'b')")
+        try fleet.cluster.converge()
+        try fleet.run(1, "ALTER TABLE item RENAME COLUMN name TO title")
+        try fleet.expect(Self.rows("1 | text:'a'", "2 | text:'b'"))
+        try fleet.expectLedger([])
+    }
+
     @Test("two columns that exchange their names have the same rows everywhere")
     func exchangedNames() throws {
         let fleet = try Fleet(2, "CREATE TABLE item(id INTEGER PRIMARY KEY, a TEXT, b TEXT)")

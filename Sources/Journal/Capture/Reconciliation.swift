@@ -247,7 +247,9 @@ struct Reconciliation {
                 if (index < shown.count ? shown[index] : nil) ?? defaults[index] != hash { updated.append(index) }
                 continue
             }
-            let isWritten = scope.isArrival || renamed[index] != nil || hash != defaults[index]
+            // A row that came under the new name only has the default under the old one.
+            let isRenamed = renamed[index] != nil && expected?.formerPast[index] != nil
+            let isWritten = scope.isArrival || isRenamed || hash != defaults[index]
             guard isWritten, !(expected?.knew(hash, in: index, default: defaults[index]) ?? (hash == defaults[index]))
             else { continue }
             if expected?.past[index] == nil || expected?.showedPast(of: index) == true {
