@@ -18,7 +18,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help build demo bench test check lint coverage sanitize campaign apps merge-random simulate power-loss fuzz \
-  planted-bugs docs package package-test metrics-test page-test store-test system-packages clean
+  planted-bugs docs site site-test package package-test metrics-test page-test store-test system-packages clean
 
 REGRESSIONS := Tests/Harness/Simulator/Regressions/seeds.txt
 
@@ -108,6 +108,14 @@ store-test: system-packages ## object stores against a real S3 server, which is 
 
 docs: system-packages ## build the documentation of Store, Journal and Sync; a warning fails
 	scripts/docs
+
+site: docs ## one site of all documentation, with a search, in .build/site; a dead link fails
+	@scripts/system-packages python3-venv
+	scripts/site
+
+site-test: ## search and read the site of `make site` in a headless Chromium: PICTURES names a directory for pictures (root)
+	scripts/system-packages chromium chromium-driver
+	scripts/site-test $(PICTURES)
 
 system-packages: ## install the system packages that the build needs, if any is missing
 	@scripts/system-packages

@@ -242,7 +242,7 @@ extension ScenarioPlan {
         case .writerCrash, .refused, .requestCut, .requestFlipped, .answerCut, .answerLost, .answerFlipped, .duplicated,
             .replayed, .stalled, .byzantinePeer, .crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy,
             .normalCommits,
-            .bitRot, .contention, .buggify, .compaction, .forget:
+            .bitRot, .contention, .buggify, .compaction, .forget, .markedMigration:
             // These kinds are parts of writes or of requests, apply all the time, or are drawn elsewhere.
             return nil
         }
