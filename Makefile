@@ -12,6 +12,7 @@
 # DURATION, FAULTS   campaign network-test: at least so many seconds (600) and faults (120)
 # HOURS              campaign network-test: runs for so many hours, and goes on where it was interrupted
 # MAINTAINER         package: whom it names, as `Name <address>`
+# REPLAY=1           simulate: the recorded scenarios, which failed once
 # ENGINE             store-test: the server: seaweedfs, moto, or dir for none; KILLS: how often it is killed (3)
 # QUICK=1            bench: some minutes, with fewer repetitions
 

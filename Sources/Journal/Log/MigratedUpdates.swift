@@ -4,9 +4,11 @@ import GRDB
 /// migration did.
 ///
 /// An update counts after the latest write of its columns that it found. In tables that merge whole rows, updates
-/// stay as they are: there, each change of a row must be later than all that its writer had seen. A column is *done* when the migration of that name has run on another machine before, and what was
-/// found here came from it or was written by someone who had seen it. The update then keeps the value that was
-/// found: two runs of one migration are one change.
+/// stay as they are: there, each change of a row must be later than all that its writer had seen.
+///
+/// A column is *done* when the migration of that name has run before, and what was found here came from it or was
+/// written by someone who had seen it. The update then keeps the value that was found: two runs of one migration
+/// are one change.
 ///
 /// It takes one pass over the journal to find the rows, and one for each part of them.
 struct MigratedUpdates {
@@ -86,16 +88,20 @@ struct MigratedUpdates {
             }
         }
         for (seq, rank) in ranks { try MigratedEntries.note(rank, at: seq, db) }
-        for entry in repeated { try keep(entry.found, in: entry.column, at: entry.seq) }
+        try keep(repeated)
         return changed
     }
 
-    /// Makes an update of a second run say what it found.
-    private func keep(_ found: JournalCell, in column: Int, at seq: Int64) throws {
-        let update = try RawStatement(db, "UPDATE _journal SET v\(column) = ? WHERE seq = ?")
-        try update.bind(values.value(of: found), at: 1)
-        try update.bind(seq, at: 2)
-        try update.run()
+    /// Makes updates of a second run say what they found.
+    private func keep(_ repeated: [(seq: Int64, column: Int, found: JournalCell)]) throws {
+        for (column, entries) in Dictionary(grouping: repeated, by: \.column) {
+            let update = try RawStatement(db, "UPDATE _journal SET v\(column) = ? WHERE seq = ?")
+            for entry in entries {
+                try update.bind(values.value(of: entry.found), at: 1)
+                try update.bind(entry.seq, at: 2)
+                try update.run()
+            }
+        }
     }
 
     /// Has the rows of tables follow the journal again, at the next contact of a process that merges: it also
