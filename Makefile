@@ -12,6 +12,7 @@
 # DURATION, FAULTS   campaign network-test: at least so many seconds (600) and faults (120)
 # HOURS              campaign network-test: runs for so many hours, and goes on where it was interrupted
 # MAINTAINER         package: whom it names, as `Name <address>`
+# BUILT=1            merge-random, simulate, power-loss: the program is built, as CI does with all three at once
 # REPLAY=1           simulate: the recorded scenarios, which failed once
 # ENGINE             store-test: the server: seaweedfs, moto, or dir for none; KILLS: how often it is killed (3)
 # QUICK=1            bench: some minutes, with fewer repetitions
@@ -24,7 +25,7 @@ SHELL := /bin/bash
 REGRESSIONS := Tests/Harness/Simulator/Regressions/seeds.txt
 
 # Builds a harness for release and gives the path of its program: these spend their time in computing.
-RELEASE = swift build -c release --product $(1) && "$$(swift build -c release --show-bin-path)/$(1)"
+RELEASE = $(if $(BUILT),,swift build -c release --product $(1) && )"$$(swift build -c release --show-bin-path)/$(1)"
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^##@/ { print "\n" substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

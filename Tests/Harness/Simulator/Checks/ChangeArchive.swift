@@ -24,6 +24,8 @@ struct ChangeArchive {
     /// - Returns: How many entries compaction has removed since the last time.
     mutating func collect(_ machine: Int, _ daemon: Daemon) throws -> Int {
         try daemon.replica.read { db in
+            // Until the daemon has looked at a migration that has just ended, nobody gets its changes.
+            guard try !MigrationMarks.areDue(db) else { return 0 }
             let reader = try JournalReader(db)
             try reader.forEachBatch(after: read[machine] ?? VersionVector(), changes: 8_192, bytes: 1 << 24) { batch in
                 // What a crash took may be written again, with another content.

@@ -75,7 +75,15 @@ extension Scenario {
     private func mayBeUnsettled(_ view: FileView) throws -> Bool {
         // This holds without constraints, too: a local write can complete a row that waits for its insert.
         try plan.hasConstraints || !plan.schema.additions.isEmpty
-            || view.number("SELECT count(*) FROM _journal_held") > 0
+            || view.number("SELECT count(*) FROM _journal_held") > 0 || isMigrating(view)
+    }
+
+    /// True when a migration has ended that the daemon has not looked at, or rows show what a second run has made of
+    /// them.
+    private func isMigrating(_ view: FileView) throws -> Bool {
+        guard plan.kinds.contains(.markedMigration) else { return false }
+        return try view.number("SELECT count(*) FROM _journal_marks") > 0
+            || view.number(#"SELECT count(*) FROM _journal_tables WHERE instr(joined, '\u0000')"#) > 0
     }
 
     func compare(_ view: FileView, _ known: VersionVector) throws {
