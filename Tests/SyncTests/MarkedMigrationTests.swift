@@ -26,9 +26,10 @@ struct MarkedMigrationTests {
         try user(
             machine,
             """
-            INSERT INTO _journal_marks (name, after_seq) SELECT '\(name)', max(seq) FROM _journal;
+            INSERT INTO _journal_marks (name, after_seq) SELECT '\(name)', coalesce(max(seq), 0) FROM _journal;
             \(sql);
-            UPDATE _journal_marks SET last_seq = (SELECT max(seq) FROM _journal) WHERE last_seq IS NULL
+            UPDATE _journal_marks SET last_seq = (SELECT coalesce(max(seq), 0) FROM _journal)
+            WHERE last_seq IS NULL
             """)
     }
 
@@ -121,6 +122,26 @@ struct MarkedMigrationTests {
             }
         }
         #expect(ranks.map(\.name) == ["cents", "cents"])
+    }
+
+    @Test("a name that peers would refuse marks nothing, and the changes replicate")
+    func impossibleName() throws {
+        try migrate(0, String(repeating: "n", count: 5_000), "UPDATE item SET price = price * 100")
+        try expect(["1 500 a", "2 700 b"])
+        #expect(try cluster.text(1, "SELECT name FROM _journal_migrations") == [])
+    }
+
+    @Test("a migration of a file without a change fails nothing")
+    func emptyJournal() throws {
+        let empty = try Cluster(1, schema: "CREATE TABLE item (id INTEGER PRIMARY KEY, price INTEGER)")
+        try RawConnection.writeLater(
+            """
+            INSERT INTO _journal_marks (name, after_seq) SELECT 'cents', coalesce(max(seq), 0) FROM _journal;
+            UPDATE item SET price = price * 100;
+            UPDATE _journal_marks SET last_seq = (SELECT coalesce(max(seq), 0) FROM _journal) WHERE last_seq IS NULL
+            """, at: empty.members[0].path)
+        try empty.inboxes[0].bringBackHeldRows()
+        #expect(try empty.text(0, "SELECT name FROM _journal_marks") == [])
     }
 
     @Test("ranks survive compaction, and go with their entries")

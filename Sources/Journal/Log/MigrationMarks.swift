@@ -15,6 +15,9 @@ package enum MigrationMarks {
         UPDATE _journal_marks SET last_seq = (SELECT coalesce(max(seq), 0) FROM _journal) WHERE last_seq IS NULL
         """
 
+    /// The most bytes of a name. Peers take 4 096, and text that is not valid grows when it is read.
+    private static let longestName = 1_000
+
     /// A stretch of local entries that one migration wrote.
     struct Stretch {
         let name: String
@@ -44,7 +47,8 @@ package enum MigrationMarks {
         for stretch in stretches { try MigratedUpdates(stretch, db).rank() }
     }
 
-    /// The stretches of complete marks, in order. A mark without an end says nothing: where a transaction ended
+    /// The stretches of complete marks, in order. A name that peers would refuse is none: what it marks stays a
+    /// user's. A mark without an end says nothing: where a transaction ended
     /// that nobody has marked is not known. Nor does one whose stretch has changes of others: a transaction has
     /// none.
     private static func stretches(_ db: Database) throws -> [Stretch] {
@@ -52,11 +56,12 @@ package enum MigrationMarks {
             db,
             sql: """
                 SELECT name, after_seq, last_seq FROM _journal_marks AS m
-                WHERE name <> '' AND after_seq >= 0 AND last_seq > after_seq AND last_seq <= (SELECT max(seq) FROM _journal)
+                WHERE length(CAST(name AS BLOB)) BETWEEN 1 AND ? AND instr(CAST(name AS BLOB), x'00') = 0
+                  AND after_seq >= 0 AND last_seq > after_seq AND last_seq <= (SELECT max(seq) FROM _journal)
                   AND NOT EXISTS (
                     SELECT 1 FROM _journal WHERE seq > m.after_seq AND seq <= m.last_seq AND origin IS NOT NULL)
                 ORDER BY id
-                """)
+                """, arguments: [MigrationMarks.longestName])
         var last: Int64 = 0
         return rows.compactMap { row in
             let range = ((row["after_seq"] as Int64) + 1)...(row["last_seq"] as Int64)

@@ -50,7 +50,7 @@ def upgrade(step):
     with connect(step) as db:
         # As docs/JOURNAL.md says. Run twice, this would add two stars.
         db.execute("BEGIN IMMEDIATE")
-        db.execute("INSERT INTO _journal_marks (name, after_seq) SELECT 'stars', max(seq) FROM _journal")
+        db.execute("INSERT INTO _journal_marks (name, after_seq) SELECT 'stars', coalesce(max(seq), 0) FROM _journal")
         db.execute("UPDATE site SET name = name || ' *'")
         db.execute("UPDATE room SET name = name || ' *'")
         db.execute("UPDATE _journal_marks SET last_seq = (SELECT max(seq) FROM _journal) WHERE last_seq IS NULL")

@@ -6,7 +6,7 @@ revision, down_revision = "2", "1"
 
 def upgrade():
     # As docs/PROGRAMS.md says. Run twice, this would add two stars.
-    op.execute("INSERT INTO _journal_marks (name, after_seq) SELECT 'two', max(seq) FROM _journal")
+    op.execute("INSERT INTO _journal_marks (name, after_seq) SELECT 'two', coalesce(max(seq), 0) FROM _journal")
     op.execute("UPDATE artist SET name = name || ' *'")
     op.execute("UPDATE _journal_marks SET last_seq = (SELECT max(seq) FROM _journal) WHERE last_seq IS NULL")
     with op.batch_alter_table("album", recreate="always") as batch:

@@ -11,7 +11,7 @@ def marked(schema_editor, name):
     cursor.execute("SELECT count(*) FROM sqlite_master WHERE name = '_journal_marks'")
     is_replica = cursor.fetchone()[0] == 1
     if is_replica:
-        cursor.execute("INSERT INTO _journal_marks (name, after_seq) SELECT %s, max(seq) FROM _journal", [name])
+        cursor.execute("INSERT INTO _journal_marks (name, after_seq) SELECT %s, coalesce(max(seq), 0) FROM _journal", [name])
     yield
     if is_replica:
         cursor.execute(
