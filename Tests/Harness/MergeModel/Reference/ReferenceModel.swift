@@ -30,15 +30,18 @@ package struct ReferenceModel {
         conflicts = lost + keys.moves.filter { !names.contains($0.lost.name) }
     }
 
-    /// The rank that an update of a migration must have: after the latest write of its columns that it found. nil for a
-    /// user's change, and where keys that several machines gave make the row another one than its writer's.
-    private func rank(of write: ReferenceWrite, _ seen: [ReferenceWrite]) -> MigrationRank? {
-        guard let migration = write.migration, !keys.isContested(write.row), !write.isCovering else { return nil }
+    /// The latest write of its columns that an update of a migration found, after which it must count. nil for a user's
+    /// change, and where keys that several machines gave make the row another one than its writer's.
+    private func latestFound(by write: ReferenceWrite, _ seen: [ReferenceWrite]) -> WriteOrder? {
+        guard write.migration != nil, !keys.isContested(write.row), !write.isCovering else { return nil }
         let row = seen.filter { $0.row == write.row && $0.life == write.life }
         let found = row.filter { !Set($0.columns.keys).subtracting($0.keyColumns).isDisjoint(with: write.columns.keys) }
-        return MigrationRank(
-            name: migration.name, stamp: found.map(\.order.stamp).max() ?? .zero,
-            level: 1 + (row.map(\.order.level).max() ?? 0))
+        return found.map(\.order).max() ?? WriteOrder(stamp: .zero, origin: write.origin)
+    }
+
+    /// Levels rise by as much as a writer knows: a compacted journal does not have all earlier ones.
+    private func isRanked(_ write: ReferenceWrite, after found: WriteOrder) -> Bool {
+        write.order.stamp == found.stamp && write.order.level > found.level
     }
 
     /// A column in which an update of a migration changes a value that came from the migration of that name on another
@@ -73,8 +76,8 @@ package struct ReferenceModel {
             guard write.known.entries.allSatisfy({ latest[$0.origin, default: 0] >= $0.version }) else { return broken }
             // A replica without the table does not tell which rows moved there.
             guard schema.table(write.row.table) != nil else { return broken }
-            if let expected = rank(of: write, seen), expected != write.migration {
-                broken.append("\(write.name) is not ranked after \(expected.stamp.plain) with level \(expected.level)")
+            if let found = latestFound(by: write, seen), !isRanked(write, after: found) {
+                broken.append("\(write.name) is not ranked after \(found.stamp.plain) with level \(found.level)")
             }
             if let column = columnThatRepeats(write, seen) {
                 broken.append("\(write.name) repeats in \(column) what its migration had done elsewhere")
