@@ -45,7 +45,7 @@ package struct ReferenceModel {
     }
 
     /// A column in which an update of a migration changes a value that came from the migration of that name on another
-    /// machine, or from someone who had seen that; nil when there is none.
+    /// machine; nil when there is none.
     private func columnThatRepeats(_ write: ReferenceWrite, _ seen: [ReferenceWrite]) -> String? {
         guard let name = write.migration?.name, !keys.isContested(write.row) else { return nil }
         let row = seen.filter { $0.row == write.row && $0.life == write.life }
@@ -55,8 +55,8 @@ package struct ReferenceModel {
             guard let latest = found.max(by: { $0.isWeaker(than: $1) }), latest.origin != write.origin else {
                 return false
             }
-            let isDone = found.contains { $0.migration?.name == name && ($0 == latest || latest.saw($0)) }
-            return isDone && latest.columns[column] != write.columns[column]
+            // What was written over it may be all that a compacted journal has.
+            return latest.migration?.name == name && latest.columns[column] != write.columns[column]
         }
     }
 
