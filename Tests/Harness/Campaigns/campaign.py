@@ -64,6 +64,7 @@ class Campaign:
         self.counts = {}
         self.floors = {}
         self.notes = []
+        self.interrupted = False
         self.began = time.monotonic()
         self.directory = tempfile.mkdtemp(prefix=f"tandem-{self.name}-", dir="/dev/shm" if self.in_memory and os.access("/dev/shm", os.W_OK) else None)
         # Neither may ever appear in a log.
@@ -101,9 +102,21 @@ class Campaign:
     def reproduce(self):
         return f"make campaign NAME={self.name} SEED={self.seed}"
 
+    def interrupt(self, number, frame):
+        """The handler of signals that end the campaign."""
+        self.interrupted = True
+        raise KeyboardInterrupt
+
+    def check_interrupted(self):
+        """Ends the campaign when its interruption was lost: Python ignores what a handler raises while it runs a
+        finalizer, a callback of the collector, or a hook of a fork."""
+        if self.interrupted:
+            raise KeyboardInterrupt
+
     # --- Counts ---------------------------------------------------------------------------------------------------
 
     def count(self, what, number=1):
+        self.check_interrupted()
         self.counts[what] = self.counts.get(what, 0) + number
 
     def note(self, text):
@@ -119,6 +132,8 @@ class Campaign:
     def start(self, arguments, environment=None, before=None, **options):
         """Starts a process that dies with this one, and that `leftovers` finds. Only the main thread may call
         it: the kernel ends the process together with the thread that started it."""
+        self.check_interrupted()
+
         def prepare():
             die_with_parent()
             if before:
@@ -256,11 +271,9 @@ def run(kind):
         print(refusal, file=sys.stderr)
         return 2
 
-    def interrupt(number, frame):
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, interrupt)
     campaign = kind(options)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, campaign.interrupt)
     failure = None
     print(f"{kind.name}: seed {campaign.seed}, {options.syncd}", file=sys.stderr, flush=True)
     try:
@@ -268,6 +281,7 @@ def run(kind):
         campaign.run()
         campaign.finish()
         campaign.scan_logs()
+        campaign.check_interrupted()
         for what, least in campaign.floors.items():
             campaign.expect(campaign.counts.get(what, 0) >= least,
                             f"only {campaign.counts.get(what, 0)} {what}, and at least {least} must be")

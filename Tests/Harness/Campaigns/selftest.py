@@ -22,8 +22,9 @@ class SelfTest(Campaign):
         self.replicas()
         self.logs()
         self.leftover_processes()
-        self.interrupted()
-        self.floors = {"planted": 14}
+        self.lost_interruption()
+        self.interruptions()
+        self.floors = {"planted": 15}
 
     def finds(self, what, body):
         try:
@@ -107,7 +108,24 @@ class SelfTest(Campaign):
         self.expect(not self.marked_processes(), "a process is not ended")
         self.count("planted")
 
-    def interrupted(self):
+    def lost_interruption(self):
+        """An interruption that comes while Python runs a finalizer is not lost."""
+        class Finalized:
+            def __del__(_):
+                self.interrupt(signal.SIGTERM, None)
+
+        ignored, sys.unraisablehook = sys.unraisablehook, lambda _: None
+        Finalized()
+        sys.unraisablehook = ignored
+        try:
+            self.start(["true"])
+        except KeyboardInterrupt:
+            self.interrupted = False
+            self.count("planted")
+            return
+        raise Failed("an interruption in a finalizer is lost")
+
+    def interruptions(self):
         """A campaign that is interrupted or killed leaves no process behind."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             place = os.path.join(self.directory, f"interrupted{int(number)}")
