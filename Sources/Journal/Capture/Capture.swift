@@ -221,15 +221,17 @@ package enum Capture {
             before.shape.hasKey(of: table.shape)
                 ? ColumnChange(from: before.shape, to: table, columnsInTriggers: installed.columns) : nil
         }
-        if let before, let change {
-            let present = Set(table.stored.map { SQLText.foldedName($0.name) }).union(change.renamed.values)
-            let gone = before.shape.columns.filter { !present.contains(SQLText.foldedName($0)) }
-            try registry.noteGone(gone, table: entry.table, after: JournalReader.lastSeq(db), in: db)
-        }
-        // A column that is dropped and added again takes two changes of the schema.
-        if let known = change, last.schemaChanges >= 2 {
-            let rows = ResetColumns(table, entry: entry, registry, after: last.sealed, db)
-            change?.fresh.formUnion(try rows.find(besides: known.fresh))
+        if let before, let known = change {
+            let present = Set(table.stored.map { SQLText.foldedName($0.name) })
+            var gone = before.shape.columns.filter { !present.contains(SQLText.foldedName($0)) }
+            // A column that is dropped and added again takes two changes of the schema.
+            if last.schemaChanges >= 2 {
+                let rows = ResetColumns(table, entry: entry, registry, after: last.sealed, db)
+                let reset = try rows.find(besides: known.fresh)
+                change?.fresh.formUnion(reset)
+                gone += reset.map { table.stored[$0].name }
+            }
+            try registry.noteGone(gone, of: before, after: JournalReader.lastSeq(db), in: db)
         }
         if rewritten || change?.fresh.isEmpty == false {
             try dropTriggers(ofTable: entry.table, db)

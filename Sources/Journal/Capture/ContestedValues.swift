@@ -31,7 +31,8 @@ struct ContestedValues {
         let side: ConflictRecorder.Side
         /// Those columns.
         var columns: [Int] = []
-        /// True when the writer here had seen all of its values under the former names of the columns.
+        /// True when the writer here had seen all of its values: under former names of the columns, or before the
+        /// columns went away here, to come back now.
         var wasSeen = true
     }
 
@@ -111,7 +112,9 @@ struct ContestedValues {
                 let other = try form.stored(values.value(at: change.seq, column: column), in: position)
                 guard other != row.values[position] else { return }
                 rival.columns.append(position)
-                if row.shown[position]?.contains(other.hashValue) != true { rival.wasSeen = false }
+                if change.seq > change.shape.shownUntil, row.shown[position]?.contains(other.hashValue) != true {
+                    rival.wasSeen = false
+                }
             }
             if !rival.columns.isEmpty { rivals[change.key, default: []].append(rival) }
         }

@@ -26,6 +26,11 @@ package struct ShapeRegistry: Sendable {
         /// own program can write it. While a backfill is due, the list also contains ``isDueMark``.
         package var shownColumns: [String]?
 
+        /// The position of the last change that rows here showed when a column of the shape was last dropped or got
+        /// another name; 0 when none was. What replicas are told of this file (``ShownKnowledge``) counts the entries up
+        /// to it as seen.
+        package fileprivate(set) var shownUntil: Int64 = 0
+
         /// An element of ``shownColumns`` that marks the shape for another backfill: the table is new in this
         /// file, was renamed, or compares its keys differently. No column has this name.
         package static let isDueMark = "\u{0}"
@@ -208,15 +213,21 @@ package struct ShapeRegistry: Sendable {
             sql: "UPDATE _journal_tables SET joined = ? WHERE shape = ?", arguments: [NameList.encode(columns), id])
     }
 
-    /// Records that rows here showed the columns up to now, and do not have them any more.
+    /// Records that rows here showed the columns up to now, and do not have them any more under these names.
     ///
-    /// - Parameter last: The position of the newest entry.
-    /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    func noteGone(_ columns: [String], table: Int64, after last: Int64, in db: Database) throws {
+    /// - Parameters:
+    ///   - columns: Columns of `former`, the shape that the triggers have written so far. What a shape with other columns
+    ///     besides has brought was not shown before either.
+    ///   - last: The position of the newest entry.
+    /// - Throws: Errors of SQLite; the transaction must then be rolled back, and the registry read again.
+    mutating func noteGone(_ columns: [String], of former: Entry, after last: Int64, in db: Database) throws {
         let gone = Set(columns.map(SQLText.foldedName))
         guard !gone.isEmpty else { return }
-        for (id, entry) in entries
-        where entry.table == table && entry.shape.columns.contains(where: { gone.contains(SQLText.foldedName($0)) }) {
+        let shown = Set(former.shape.columns.map(SQLText.foldedName))
+        for (id, entry) in entries where entry.table == former.table {
+            let names = Set(entry.shape.columns.map(SQLText.foldedName))
+            guard names.isSubset(of: shown), !names.isDisjoint(with: gone) else { continue }
+            entries[id]?.shownUntil = last
             try db.execute(sql: "UPDATE _journal_tables SET gone = ? WHERE shape = ?", arguments: [last, id])
         }
     }
@@ -308,5 +319,6 @@ extension ShapeRegistry.Entry {
             wireName: row["wire"] ?? name,
             collations: try NameList.decode(row["collations"]).map { KeyCollation(rawValue: $0) ?? .binary },
             isTracked: row["tracked"], shownColumns: try (row["joined"] as String?).map { try NameList.decode($0) })
+        shownUntil = row["gone"] ?? 0
     }
 }

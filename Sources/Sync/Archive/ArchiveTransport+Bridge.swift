@@ -4,24 +4,22 @@ import Synchronization
 // Other replicas' changes, which their writers bring; and who brings them when those do not come.
 
 extension ArchiveTransport {
-    /// The changes of other replicas that the archive lacks, and has not lacked for long: their writers bring them.
-    package func postponed(_ ours: VersionVector, of own: OriginID) async -> VersionVector {
-        guard limits.archive.bridgeMilliseconds > 0, let session = state.withLock({ $0.session }) else {
-            return VersionVector()
-        }
+    /// This replica, and those whose changes the archive has lacked for long: the others bring theirs themselves.
+    package func wanted(_ ours: VersionVector, of own: OriginID) async -> Set<OriginID>? {
+        guard limits.archive.bridgeMilliseconds > 0, let session = state.withLock({ $0.session }) else { return nil }
         let there = await session.reader.durable
         let now = clock.steadyMilliseconds()
-        var postponed = VersionVector()
+        var wanted: Set<OriginID> = [own]
         state.withLock { state in
             for entry in ours.entries where entry.origin != own && entry.version > there[entry.origin] {
                 var lack = state.lacks[entry.origin] ?? Lack(version: entry.version, since: now)
                 if there[entry.origin] >= lack.version { lack = Lack(version: entry.version, since: now) }
                 state.lacks[entry.origin] = lack
-                if now - lack.since < patience(own, entry.origin) { postponed.advance(entry.origin, to: entry.version) }
+                if now - lack.since >= patience(own, entry.origin) { wanted.insert(entry.origin) }
             }
             state.lacks = state.lacks.filter { ours[$0.key] > there[$0.key] }
         }
-        return postponed
+        return wanted
     }
 
     /// How long this replica leaves changes of `origin` to their writer: longer for some pairs than for others.

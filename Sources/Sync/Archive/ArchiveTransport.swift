@@ -230,7 +230,7 @@ package final class ArchiveTransport: Transport {
     // MARK: - Pushing
 
     /// Writes the frames as one pack, up to the first one that needs changes which the archive does not hold yet.
-    /// Those come from their writers, or from this replica after a while (``postponed(_:of:)``). So the packs of a
+    /// Those come from their writers, or from this replica after a while (``wanted(_:of:)``). So the packs of a
     /// stream can always be taken in their order.
     ///
     /// - Throws: ``SyncError`` of the store.

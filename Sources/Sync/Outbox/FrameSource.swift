@@ -37,8 +37,11 @@ struct FrameSource: Sendable {
     struct Portion: Sendable {
         var frames: [Frame] = []
 
-        /// What the peer has once it has these frames.
+        /// What the peer has once it has these frames and what is ``unwanted``.
         var have: VersionVector
+
+        /// What others bring.
+        var unwanted = VersionVector()
 
         /// What this replica knows in the snapshot.
         var vector = VersionVector()
@@ -82,13 +85,14 @@ struct FrameSource: Sendable {
     ///
     /// - Parameters:
     ///   - have: What the peer has.
+    ///   - wanted: The replicas whose changes are sent; nil for all.
     ///   - bytes: The size of the portion in bytes of frames, approximately; at least one frame if the peer
     ///     lacks anything.
-    func portion(after have: VersionVector, bytes: Int) async throws -> Portion {
+    func portion(after have: VersionVector, of wanted: Set<OriginID>? = nil, bytes: Int) async throws -> Portion {
         var reservation: MemoryBudget.Reservation?
         while true {
             let isReserved = reservation != nil
-            let read = try await portion(after: have, bytes: bytes, isReserved: isReserved)
+            let read = try await portion(after: have, of: wanted, bytes: bytes, isReserved: isReserved)
             guard let lacking = read.lacking, read.portion.frames.isEmpty else {
                 var portion = read.portion
                 portion.reservation = reservation
@@ -101,7 +105,7 @@ struct FrameSource: Sendable {
     /// - Parameter isReserved: True to take one large change.
     /// - Returns: The portion up to a large change, and that change's size.
     private func portion(
-        after have: VersionVector, bytes: Int, isReserved: Bool
+        after have: VersionVector, of wanted: Set<OriginID>?, bytes: Int, isReserved: Bool
     ) async throws -> (portion: Portion, lacking: Int?) {
         try await blocking {
             try replica.refreshDerivedState()
@@ -113,8 +117,15 @@ struct FrameSource: Sendable {
                 let own = reader.identity.origin
                 portion.vector = reader.vector()
                 portion.position = try Position(db)
+                if let wanted {
+                    let others = portion.vector.entries.filter {
+                        !wanted.contains($0.origin) && $0.version > have[$0.origin]
+                    }
+                    portion.unwanted = VersionVector(others)
+                    portion.have.merge(portion.unwanted)
+                }
                 guard portion.more else { return (portion, lacking) }
-                try FrameSource.checkHorizon(have, db)
+                try FrameSource.checkHorizon(portion.have, db)
                 let seen = ends.positions(upTo: portion.position)
                 try ends.note(portion.position, db)
                 var isRefused: Bool

@@ -17,8 +17,8 @@ struct PatientTransport: Transport {
     var gatheringMilliseconds: Int64 { base.gatheringMilliseconds }
     var storeRequests: StoreRequests? { base.storeRequests }
 
-    func postponed(_ ours: VersionVector, of own: OriginID) async -> VersionVector {
-        await base.postponed(ours, of: own)
+    func wanted(_ ours: VersionVector, of own: OriginID) async -> Set<OriginID>? {
+        await base.wanted(ours, of: own)
     }
 
     func finish() async throws { try await patiently { try await base.finish() } }

@@ -136,13 +136,14 @@ package struct SyncSession: Sendable {
             unsendable: inbox.unsendable)
         let identity = try await blocking { [replica] in try replica.identity() }
         let ours = try await blocking { [inbox] in try inbox.vector() }
-        // Changes that the peer does not want from here count as sent, and not as being there.
-        let postponed = await transport.postponed(ours, of: identity.origin)
+        let wanted = await transport.wanted(ours, of: identity.origin)
         var have = have
-        var sent = Pushed(theirs: have, heldBack: postponed)
+        var sent = Pushed(theirs: have)
         var knowsBeginnings = false
         while true {
-            let portion = try await source.portion(after: have.merged(with: postponed), bytes: limits.bytesPerPush)
+            let portion = try await source.portion(after: have, of: wanted, bytes: limits.bytesPerPush)
+            // What the peer does not want from here counts as sent, and not as being there.
+            sent.heldBack.merge(portion.unwanted)
             if portion.more, !knowsBeginnings {
                 knowsBeginnings = true
                 let before = have

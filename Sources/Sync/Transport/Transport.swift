@@ -44,12 +44,12 @@ public protocol Transport: Sendable {
     /// How long changes gather before they are sent, in milliseconds: each push to the peer costs something.
     var gatheringMilliseconds: Int64 { get }
 
-    /// Returns the changes that the peer lacks and does not want from this replica now; others will bring them.
+    /// Returns the replicas whose changes the peer wants from this one now; others bring the rest. nil for all.
     ///
     /// - Parameters:
     ///   - ours: What this replica has.
     ///   - own: This replica.
-    func postponed(_ ours: VersionVector, of own: OriginID) async -> VersionVector
+    func wanted(_ ours: VersionVector, of own: OriginID) async -> Set<OriginID>?
 
     /// What was sent to an object store since the start; nil for a peer that is none.
     var storeRequests: StoreRequests? { get }
@@ -65,7 +65,7 @@ extension Transport {
     public var holdsRows: Bool { true }
     public var gatheringMilliseconds: Int64 { 0 }
     public var storeRequests: StoreRequests? { nil }
-    public func postponed(_ ours: VersionVector, of own: OriginID) async -> VersionVector { VersionVector() }
+    public func wanted(_ ours: VersionVector, of own: OriginID) async -> Set<OriginID>? { nil }
     public func finish() async throws {}
 }
 

@@ -4,6 +4,7 @@ import sys
 
 import campaign
 from apps import Apps
+from archives import ArchiveTest
 from beside import BesideBench
 from clones import CloneTest
 from copies import CopyTest
@@ -16,7 +17,7 @@ from network import NetworkTest, Soak
 from selftest import SelfTest
 
 KINDS = (
-    CrashTest, CrashPoints, FileTest, DiskFull, NetworkTest, CopyTest, CloneTest, Apps, BesideBench, LifecycleBench,
+    CrashTest, CrashPoints, FileTest, DiskFull, NetworkTest, CopyTest, CloneTest, ArchiveTest, Apps, BesideBench, LifecycleBench,
     Soak, SelfTest,
 )
 CAMPAIGNS = {kind.name: kind for kind in KINDS}

@@ -70,6 +70,7 @@ class Campaign:
         # Neither may ever appear in a log.
         self.token = "token" + secrets.token_hex(16)
         self.canary = "canary" + secrets.token_hex(6)
+        self.secrets = [self.token, self.canary]
         self.token_file = os.path.join(self.directory, "token")
         with open(os.open(self.token_file, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
             file.write(self.token + "\n")
@@ -173,8 +174,8 @@ class Campaign:
     # --- The end --------------------------------------------------------------------------------------------------
 
     def scan_logs(self):
-        """Checks that no log contains a token or the content of a row."""
-        secrets_ = [self.token.encode(), self.canary.encode()]
+        """Checks that no log contains a secret: a token, a key or the content of a row."""
+        found = [secret.encode() for secret in self.secrets]
         for folder, _, names in os.walk(self.directory):
             for name in names:
                 if not name.endswith(".log"):
@@ -182,7 +183,7 @@ class Campaign:
                 self.count("logs")
                 with open(os.path.join(folder, name), "rb") as file:
                     for line in file:
-                        if any(secret in line for secret in secrets_):
+                        if any(secret in line for secret in found):
                             raise Failed(f"{name} holds a token or the content of a row: {line[:200]!r}")
 
     def marked_processes(self):

@@ -132,7 +132,7 @@ class Network(Campaign):
         for a, b in self.links(shape, number):
             # When a follows b, changes go both ways.
             if rng.random() < 0.5:
-                proxy = self.proxies.add((self.replicas[b].host, 7707), self.plan)
+                proxy = self.proxies.add((self.replicas[b].host, 7707), plan=self.plan)
                 self.replicas[a].peers.append(f"http://{HUB}:{proxy.port}")
             else:
                 self.replicas[a].peers.append(self.replicas[b])

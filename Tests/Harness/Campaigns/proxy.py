@@ -5,18 +5,21 @@ everything on.
 """
 
 import asyncio
+import random
 import socket
 import struct
 import threading
 
+UNAVAILABLE = b"<Error><Code>SlowDown</Code></Error>"
 KINDS = ("delay", "slow", "cut", "reset", "flip", "replay", "swallow", "half-open", "crumbs")
 
 
 class Proxy:
     """Runs on the event loop of `Proxies`."""
 
-    def __init__(self, target, plan, host, limit=1 << 22):
-        self.target, self.plan, self.host, self.limit = target, plan, host, limit
+    def __init__(self, targets, plan, host, limit=1 << 22):
+        """targets: Addresses; a connection goes to the first one that takes it, from a random one on."""
+        self.targets, self.plan, self.host, self.limit = targets, plan, host, limit
         self.port = None
         self.decisions = []
         # The bytes that the last connections sent up and down, for a test that repeats them.
@@ -37,11 +40,17 @@ class Proxy:
         fault = (self.plan() if self.plan else None) or {}
         if fault:
             self.decisions.append(fault)
-        try:
-            up_reader, up_writer = await asyncio.open_connection(*self.target)
-        except OSError:
-            writer.close()
-            return
+        if fault.get("kind") == "unavailable":
+            return await self.refuse(reader, writer)
+        up_reader = None
+        for target in random.sample(self.targets, len(self.targets)):
+            try:
+                up_reader, up_writer = await asyncio.open_connection(*target)
+                break
+            except OSError:
+                continue
+        if not up_reader:
+            return writer.close()
         record = {"up": bytearray(), "down": bytearray()}
         self.tasks.add(asyncio.current_task())
         asyncio.current_task().add_done_callback(self.tasks.discard)
@@ -63,6 +72,17 @@ class Proxy:
             self.recorded.append((bytes(record["up"]), bytes(record["down"])))
         if fault.get("kind") == "replay" and record["up"]:
             await self.replay(bytes(record["up"]))
+
+    async def refuse(self, reader, writer):
+        """Answers as a server that is overloaded."""
+        try:
+            await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+            writer.write(b"HTTP/1.1 503 Slow Down\r\nContent-Type: application/xml\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"
+                         % (len(UNAVAILABLE), UNAVAILABLE))
+            await writer.drain()
+        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.TimeoutError):
+            pass
+        writer.close()
 
     async def pipe(self, reader, writer, fault, record, ends):
         kind, at, seen = fault.get("kind"), fault.get("at", 0), 0
@@ -115,7 +135,7 @@ class Proxy:
     async def replay(self, request):
         """Sends the same bytes once more and drops the answer."""
         try:
-            reader, writer = await asyncio.open_connection(*self.target)
+            reader, writer = await asyncio.open_connection(*random.choice(self.targets))
             writer.write(request)
             await writer.drain()
             await asyncio.wait_for(reader.read(65536), 2)
@@ -134,8 +154,9 @@ class Proxies:
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self.thread.start()
 
-    def add(self, target, plan=None):
-        proxy = Proxy(target, plan, self.host)
+    def add(self, *targets, plan=None):
+        """Adds a proxy before one address, or one that spreads its connections over several."""
+        proxy = Proxy(targets, plan, self.host)
         asyncio.run_coroutine_threadsafe(proxy.serve(), self.loop).result(10)
         self.all.append(proxy)
         return proxy

@@ -46,7 +46,7 @@ class Daemon:
         self.log = open(replica.log, "ab")
         self.is_listening = False
         self.process = campaign.start(
-            line, environment=environment, before=before, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            line, environment={**replica.environment, **(environment or {})}, before=before, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=self.log)
 
     def wait_until_listening(self, seconds=START_SECONDS):
@@ -96,6 +96,8 @@ class Replica:
         self.path = os.path.join(self.directory, f"{name}.sqlite")
         self.log = os.path.join(campaign.directory, f"{name}.log")
         self.peers, self.daemon = [], None
+        # What the daemon and the writers find in their environment besides the campaign's.
+        self.environment = {}
         self.port = port or free_port()
         self.url = f"http://{host}:{self.port}"
 

@@ -218,7 +218,7 @@ class PythonWriter(Writer):
         return self.replica.campaign.start(
             [sys.executable, "-E", "-S", os.path.abspath(__file__), self.replica.path, self.author.name, str(seed),
              self.replica.campaign.canary],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)
+            environment=self.replica.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)
 
     def give(self, count):
         self.send(b"%d\n" % count)

@@ -158,6 +158,22 @@ import Testing
         #expect(store.keys.filter { $0.hasPrefix("1/w/") }.count == 1)
     }
 
+    @Test("what a replica has from the archive is not written again, whatever it knows of the archive at that moment")
+    func notTwice() async throws {
+        var limits = limits
+        limits.archive.bridgeMilliseconds = 60_000
+        let (a, b) = (try replica("a", limits), try replica("b", limits))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try await a.exchange(over: transport(a))
+        let over = transport(b)
+        try await b.exchange(over: over)
+        // The lane that pushes may not have heard yet what the one that pulls has read.
+        let session = SyncSession(
+            replica: b.replica, inbox: b.inbox, transport: over, limits: limits, clock: clock)
+        #expect(try await session.push(lacking: VersionVector()).changes == 0)
+        #expect(store.keys.filter { $0.hasPrefix("1/w/") }.count == 1)
+    }
+
     @Test("a change is not written before what its writer had merged, so each stream can be read in its order")
     func causalOrder() async throws {
         var limits = limits

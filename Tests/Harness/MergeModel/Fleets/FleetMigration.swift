@@ -23,6 +23,10 @@ enum FleetMigration: String, Sendable {
     case remaking
     /// Two columns exchange their names.
     case exchange
+    /// Gives a column another name, which ``back`` takes from it.
+    case away
+    /// Gives the column its former name.
+    case back
 
     /// Those of the table `item`, which every fleet has.
     static let ofItems: [FleetMigration] = [
@@ -30,7 +34,7 @@ enum FleetMigration: String, Sendable {
     ]
 
     /// Those of a ``FleetTable``. The migrations of a group run in this order, others may come between them.
-    static let groups: [[FleetMigration]] = [[.rotation], [.remaking], [.exchange]]
+    static let groups: [[FleetMigration]] = [[.rotation], [.remaking], [.exchange], [.away, .back]]
 
     /// The transactions of the migration; anything may happen between two of them. A table that is built anew
     /// has other ones: see ``FleetMachine/steps(of:)``.
@@ -58,6 +62,8 @@ enum FleetMigration: String, Sendable {
                 ALTER TABLE pair RENAME COLUMN nowhere TO there
                 """
             ]
+        case .away: ["ALTER TABLE pair RENAME COLUMN tag TO label"]
+        case .back: ["ALTER TABLE pair RENAME COLUMN label TO tag"]
         }
     }
 
@@ -66,7 +72,7 @@ enum FleetMigration: String, Sendable {
         switch self {
         case .rotation: .log
         case .remaking: .cache
-        case .exchange: .pair
+        case .exchange, .away, .back: .pair
         case .addition, .quotedDefault, .renaming, .seeds, .rebuild, .computedDefault, .reset, .removal: nil
         }
     }
@@ -81,6 +87,8 @@ enum FleetMigration: String, Sendable {
         case .rebuild: FleetColumn(table: "item", name: "size")
         case .computedDefault: FleetColumn(table: "item", name: "token")
         case .rotation: FleetColumn(table: FleetTable.logPutAside, name: "line")
+        case .away: FleetColumn(table: "pair", name: "label")
+        case .back: FleetColumn(table: "pair", name: "tag")
         case .reset, .removal, .remaking, .exchange: nil
         }
     }
@@ -90,6 +98,8 @@ enum FleetMigration: String, Sendable {
         switch self {
         case .renaming: FleetColumn(table: "item", name: "name")
         case .removal: FleetColumn(table: "item", name: "memo")
+        case .away: FleetColumn(table: "pair", name: "tag")
+        case .back: FleetColumn(table: "pair", name: "label")
         default: nil
         }
     }

