@@ -1,5 +1,6 @@
 """Replicas under test: a file, with or without a daemon, and queries of them."""
 
+import glob
 import http.client
 import json
 import os
@@ -33,6 +34,15 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def with_clock(offset):
+    """The beginning of a command line whose program sees a clock that is `offset` wrong, such as "+60s"; empty without
+    libfaketime. Clocks that only go on stay right: timeouts are measured with them."""
+    libraries = glob.glob("/usr/lib/*/faketime/libfaketime.so.1")
+    # The library adds a variable to the environment of the first program that it is in, and Swift then does not find
+    # its arguments. So that program is another one.
+    return libraries and ["env", f"LD_PRELOAD={libraries[0]}", f"FAKETIME={offset}", "FAKETIME_DONT_FAKE_MONOTONIC=1", "env"]
+
+
 class Daemon:
     """One incarnation of a daemon."""
 
@@ -46,7 +56,7 @@ class Daemon:
         self.log = open(replica.log, "ab")
         self.is_listening = False
         self.process = campaign.start(
-            line, environment={**replica.environment, **(environment or {})}, before=before, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            [*replica.wrapper, *line], environment=environment, before=before, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=self.log)
 
     def wait_until_listening(self, seconds=START_SECONDS):
@@ -96,8 +106,8 @@ class Replica:
         self.path = os.path.join(self.directory, f"{name}.sqlite")
         self.log = os.path.join(campaign.directory, f"{name}.log")
         self.peers, self.daemon = [], None
-        # What the daemon and the writers find in their environment besides the campaign's.
-        self.environment = {}
+        # The beginning of the command lines of its programs: `with_clock` for a machine with a wrong clock.
+        self.wrapper = []
         self.port = port or free_port()
         self.url = f"http://{host}:{self.port}"
 

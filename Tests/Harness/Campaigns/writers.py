@@ -216,9 +216,9 @@ class PythonWriter(Writer):
 
     def launch(self, seed):
         return self.replica.campaign.start(
-            [sys.executable, "-E", "-S", os.path.abspath(__file__), self.replica.path, self.author.name, str(seed),
+            [*self.replica.wrapper, sys.executable, "-E", "-S", os.path.abspath(__file__), self.replica.path, self.author.name, str(seed),
              self.replica.campaign.canary],
-            environment=self.replica.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log)
 
     def give(self, count):
         self.send(b"%d\n" % count)
