@@ -6,7 +6,7 @@ store through proxies, by which answers come late or slowly, are cut, reset, cha
 two replicas are a minute wrong, where libfaketime is installed.
 
 At times all faults end, and these must hold: the vectors become equal; rows are equal on all replicas; everything that
-was acknowledged is there, and nothing else. At the end the archive is whole and has few changes twice; a replica that
+was acknowledged is there, and nothing else. At the end the archive is whole and has no change more than twice on average; a replica that
 is made from it has all rows; and a collection that is cut off removes what it may and nothing else.
 
 With the engine `dir` the archive is a directory, and only daemons and hubs are killed.
@@ -27,6 +27,7 @@ from writers import PythonWriter, written_rows
 
 # Of the faults of one connection, by how often they come.
 FAULTS = {"delay": 4, "slow": 1, "cut": 3, "reset": 3, "flip": 2, "swallow": 1, "half-open": 1, "unavailable": 6}
+SETTLE_SECONDS = 480
 CLOCKS = {1: "+60s", 6: "-60s"}
 
 
@@ -187,7 +188,8 @@ class ArchiveTest(Campaign):
                 for replica in self.replicas:
                     self.expect(not replica.writer.finished.is_set(), f"writer {replica.writer.author.name} ended by itself")
                 self.progress.wait(1)
-        wait_until_equal(self.replicas)
+        # A replica writes what the archive has lacked for one to two minutes.
+        wait_until_equal(self.replicas, SETTLE_SECONDS)
         self.check_rows()
 
     def check_rows(self):
@@ -220,14 +222,14 @@ class ArchiveTest(Campaign):
         return self.command(*arguments, *self.authority).stdout
 
     def check_stored(self):
-        """The archive has each change, and few of them twice: those that a hub or a replica had written when it was
-        killed before it knew, and those that took the way of two hubs."""
+        """The archive has each change, and few of them twice: those that took the way of two hubs, those that a hub or a
+        replica had written when it was killed before it knew, and those that were missing for a minute."""
         status = json.loads(self.archive("store", "status", self.direct, "--json"))
         distinct = sum(status["vector"].values())
         stored = sum(stream["changes"] for stream in status["streams"])
         self.counts["changes stored"], self.counts["stored twice"] = distinct, stored - distinct
         self.counts["streams"] = len(status["streams"])
-        self.expect(stored <= 1.5 * distinct, f"the archive stores {stored} changes for {distinct}")
+        self.expect(stored <= 2 * distinct, f"the archive stores {stored} changes for {distinct}")
 
     def check_clone(self, name):
         """A snapshot makes a new replica, which has all rows and is heard by the others."""
