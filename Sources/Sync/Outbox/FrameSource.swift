@@ -13,6 +13,8 @@ struct FrameSource: Sendable {
     let ends: SeenEnds
     /// Takes note of what cannot be sent; nil when nobody asks.
     var unsendable: UnsendableChanges?
+    /// The tables that the peer has; nil for all. Changes of others are hidden.
+    var scope: TableScope?
 
     /// The state of the file that followers watch: the end of the journal, the replica's origin and the
     /// version of the schema. When the first two are equal, there is nothing new to send. A new schema may
@@ -116,12 +118,14 @@ struct FrameSource: Sendable {
                 guard portion.more else { return (portion, lacking) }
                 try FrameSource.checkHorizon(have, db)
                 let seen = ends.positions(upTo: portion.position)
+                let covers = scope?.test(reader.registry.names)
                 try ends.note(portion.position, db)
                 var isRefused: Bool
                 repeat {
                     isRefused = false
                     let after = portion.have.merged(with: portion.refused)
-                    try Outbox.forEachBatch(in: db, after: after, limits: limits, seen: seen) { batch in
+                    try Outbox.forEachBatch(in: db, after: after, limits: limits, seen: seen) { whole in
+                        let batch = covers.map { covers in whole.hiding { !covers($0) } } ?? whole
                         let weight = batch.largeWeight(limits)
                         // What comes before it is sent first.
                         if weight > 0, !isReserved || !portion.frames.isEmpty {

@@ -103,7 +103,7 @@ package struct SyncSession: Sendable {
         }
         let request = PullRequest(
             cluster: identity.cluster, origin: identity.origin, have: have, waitSeconds: waitSeconds,
-            maxBytes: limits.bytesPerPull)
+            maxBytes: limits.bytesPerPull, scope: identity.leaf?.scope)
         let intake = FrameIntake(inbox: inbox, limits: limits)
         let end: PullEnd
         do {
@@ -131,13 +131,40 @@ package struct SyncSession: Sendable {
     /// - Returns: What the peer has durably afterwards, and what it defers.
     /// - Throws: ``SyncError``; what the peer acknowledged before the failure stays with it.
     func push(lacking have: VersionVector) async throws -> Pushed {
+        let (identity, writers) = try await blocking { [replica] in
+            try replica.read { db in
+                let identity = try Identity(db)
+                return (identity, try identity.leaf?.writers(db))
+            }
+        }
+        guard let writers else { return try await push(lacking: have, of: identity.origin, onlyItsOwn: false) }
+        // What a leaf got of others has gaps, so it sends what it wrote itself, under each of its identities.
+        var sent = Pushed(theirs: have)
+        for writer in writers {
+            let pushed = try await push(lacking: sent.theirs, of: writer, onlyItsOwn: true)
+            sent.theirs = pushed.theirs
+            sent.heldBack.merge(pushed.heldBack)
+            sent.changes += pushed.changes
+            sent.bytes += pushed.bytes
+        }
+        return sent
+    }
+
+    /// - Parameters:
+    ///   - origin: Who the push says that it is.
+    ///   - onlyItsOwn: True to send changes of that origin alone.
+    private func push(lacking have: VersionVector, of origin: OriginID, onlyItsOwn: Bool) async throws -> Pushed {
         let source = FrameSource(
             replica: replica, limits: limits, encoding: .zstd, keeper: inbox.keeper, ends: inbox.ends,
             unsendable: inbox.unsendable)
         let identity = try await blocking { [replica] in try replica.identity() }
         let ours = try await blocking { [inbox] in try inbox.vector() }
+        let opening = Frame(body: .open(cluster: identity.cluster, origin: origin))
         // Changes that the peer does not want from here count as sent, and not as being there.
-        let postponed = await transport.postponed(ours, of: identity.origin)
+        let postponed =
+            onlyItsOwn
+            ? VersionVector(ours.entries.filter { $0.origin != origin })
+            : await transport.postponed(ours, of: origin)
         var have = have
         var sent = Pushed(theirs: have, heldBack: postponed)
         var knowsBeginnings = false
@@ -146,7 +173,7 @@ package struct SyncSession: Sendable {
             if portion.more, !knowsBeginnings {
                 knowsBeginnings = true
                 let before = have
-                have.merge(try await beginnings(identity))
+                have.merge(try await beginnings(opening))
                 if have != before { continue }
             }
             guard !portion.frames.isEmpty else {
@@ -155,8 +182,7 @@ package struct SyncSession: Sendable {
                 return sent
             }
             let reply = try await transport.push(
-                [Frame(body: .open(cluster: identity.cluster, origin: identity.origin))] + portion.frames
-                    + [Frame(body: .end(vector: portion.vector, more: portion.more))])
+                [opening] + portion.frames + [Frame(body: .end(vector: portion.vector, more: portion.more))])
             // Their memory counts as used until they are sent.
             withExtendedLifetime(portion.reservation) {}
             sent.changes += portion.changes
@@ -185,11 +211,8 @@ package struct SyncSession: Sendable {
 
     /// What the peer has durably, with the beginnings of transactions. A hello tells only of whole ones. So
     /// an exchange that was cut off in a large transaction goes on where it was.
-    private func beginnings(_ identity: Identity) async throws -> VersionVector {
-        try await transport.push([
-            Frame(body: .open(cluster: identity.cluster, origin: identity.origin)),
-            Frame(body: .end(vector: VersionVector(), more: true)),
-        ]).vector
+    private func beginnings(_ opening: Frame) async throws -> VersionVector {
+        try await transport.push([opening, Frame(body: .end(vector: VersionVector(), more: true))]).vector
     }
 
     /// How long the peer may wait for news before it answers a pull, in seconds. Deferred changes are asked
