@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 
 /// The mark of a leaf: a replica that has some tables only.
@@ -38,18 +37,5 @@ package struct LeafMark: Sendable, Hashable {
         try db.execute(
             sql: "UPDATE _journal_replica SET leaf = ?, leaf_origins = ?",
             arguments: [NameList.encode(scope.tables), knownOrigins])
-    }
-
-    /// The identities under which this file itself has written since it was made, earlier ones first.
-    ///
-    /// - Throws: Errors of SQLite.
-    package func writers(_ db: Database) throws -> [OriginID] {
-        try Data.fetchAll(
-            db,
-            sql: """
-                SELECT origin FROM _journal_origins
-                WHERE id > ? AND (retired IS NOT NULL OR origin = (SELECT origin FROM _journal_replica)) ORDER BY id
-                """, arguments: [knownOrigins]
-        ).compactMap { OriginID(bytes: $0) }
     }
 }

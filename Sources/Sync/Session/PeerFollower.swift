@@ -149,7 +149,7 @@ final class PeerFollower: Sendable {
                 status.withLock { $0.pushedChanges += pushed.changes }
                 if pushed.changes > 0 { committed(pushing) }
                 await succeeded(.push, vector: pushed.theirs)
-                return .pushed(pushed.theirs.merged(with: pushed.heldBack))
+                return .pushed(pushed.theirs.merged(with: pushed.heldBack).merged(with: pushed.spared))
             }
         case .rest(let lane, let milliseconds):
             do {

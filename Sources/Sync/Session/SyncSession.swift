@@ -131,18 +131,18 @@ package struct SyncSession: Sendable {
     /// - Returns: What the peer has durably afterwards, and what it defers.
     /// - Throws: ``SyncError``; what the peer acknowledged before the failure stays with it.
     func push(lacking have: VersionVector) async throws -> Pushed {
-        let (identity, writers) = try await blocking { [replica] in
+        let (own, ours, given) = try await blocking { [replica] in
             try replica.read { db in
-                let identity = try Identity(db)
-                return (identity, try identity.leaf?.writers(db))
+                let reader = try JournalReader(db)
+                return (reader.identity.origin, reader.vector(), reader.given)
             }
         }
-        guard let writers else { return try await push(lacking: have, of: identity.origin, onlyItsOwn: false) }
-        // What a leaf got of others has gaps, so it sends what it wrote itself, under each of its identities.
+        guard let given else { return try await push(lacking: have, of: own, onlyItsOwn: false) }
         var sent = Pushed(theirs: have)
-        for writer in writers {
-            let pushed = try await push(lacking: sent.theirs, of: writer, onlyItsOwn: true)
-            sent.theirs = pushed.theirs
+        sent.spared = VersionVector(ours.entries.filter { !given.contains($0.origin) })
+        for origin in given {
+            let pushed = try await push(lacking: sent.theirs, of: origin, onlyItsOwn: true)
+            sent.theirs.merge(pushed.theirs)
             sent.heldBack.merge(pushed.heldBack)
             sent.changes += pushed.changes
             sent.bytes += pushed.bytes
@@ -166,7 +166,7 @@ package struct SyncSession: Sendable {
             ? VersionVector(ours.entries.filter { $0.origin != origin })
             : await transport.postponed(ours, of: origin)
         var have = have
-        var sent = Pushed(theirs: have, heldBack: postponed)
+        var sent = Pushed(theirs: have, heldBack: onlyItsOwn ? VersionVector() : postponed)
         var knowsBeginnings = false
         while true {
             let portion = try await source.portion(after: have.merged(with: postponed), bytes: limits.bytesPerPush)
@@ -197,7 +197,7 @@ package struct SyncSession: Sendable {
                 throw SyncError(.failed, "\(transport.name) accepted a push without making progress")
             }
             if !portion.more {
-                guard reply.vector.merged(with: sent.heldBack).covers(portion.have) else {
+                guard reply.vector.merged(with: sent.heldBack).merged(with: postponed).covers(portion.have) else {
                     throw SyncError(
                         .clockSkew, "\(transport.name) did not take all that it was sent",
                         hint: "Its clock may be behind this one's; compare the clocks.")
@@ -228,6 +228,8 @@ package struct SyncSession: Sendable {
         var theirs: VersionVector
         /// What the peer has seen and defers.
         var heldBack = VersionVector()
+        /// What the peer does not get from here: a leaf gives nothing on.
+        var spared = VersionVector()
         var changes = 0
         var bytes = 0
     }
