@@ -74,7 +74,8 @@ struct LimitedTokenTests {
         arguments: [
             ("a pull \(digest) tables:", "an empty name"), ("a pull \(digest) tables:a,,b", "an empty name"),
             ("a pull \(digest) tables:a tables:b", "two lists"), ("a pull tables:a", "three words"),
-            ("a read \(digest) tables:a", "the scope read"), ("a pull,admin \(digest) tables:a", "cannot have the scope"),
+            ("a read \(digest) tables:a", "the scope read"),
+            ("a pull,admin \(digest) tables:a", "cannot have the scope"),
             ("a pull \(digest) tables:a\nb push \(digest) tables:b", "there twice"),
         ])
     func mistakes(text: String, sentence: String) throws {

@@ -80,6 +80,8 @@ private struct LeafJournal {
         "_journal_peers": "0", "_journal_marks": "0", "_journal_inbox": "0",
     ]
 
+    /// What others name comes last.
+    private static let last = "_journal_migrations"
     private static let ofEntry = "seq IN (SELECT seq FROM _journal WHERE shape IN temp.leaf_shapes)"
 
     func strip() throws {
@@ -93,8 +95,7 @@ private struct LeafJournal {
         let notes = try Notes(db, covers)
         let tables = try String.fetchAll(
             db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '_journal*' ORDER BY name")
-        // What names entries or migrations is looked at before these go.
-        for table in tables.sorted(by: { ($0 == "_journal_migrations" ? 1 : 0) < ($1 == "_journal_migrations" ? 1 : 0) }) {
+        for table in tables.filter({ $0 != Self.last }) + tables.filter({ $0 == Self.last }) {
             guard let condition = LeafJournal.kept[table] else {
                 try db.execute(sql: "DROP TABLE \(SQLText.quote(identifier: table))")
                 continue

@@ -60,7 +60,8 @@ enum LeafScope {
         }
         guard let other = batch.runs.first(where: { $0.origin != sender })?.origin else { return }
         throw SyncError(
-            .forbidden, "The push has changes of another replica, \(other.short), and a token for some tables relays none",
+            .forbidden,
+            "The push has changes of another replica, \(other.short), and a token for some tables relays none",
             hint: "Follow that replica here too, or give the caller a token without tables.")
     }
 
@@ -72,7 +73,8 @@ enum LeafScope {
     static func check(_ asked: TableScope?, in scope: TableScope, _ replica: Replica) throws {
         guard let asked else {
             throw SyncError(
-                .forbidden, "The token or certificate is limited to \(scope.list), and the caller's file has all tables",
+                .forbidden,
+                "The token or certificate is limited to \(scope.list), and the caller's file has all tables",
                 hint: "Make a file that has these tables only: `syncd clone` with this token.")
         }
         let lacking = scope.lacking(asked, try replica.read { try TableNames($0) })

@@ -26,7 +26,8 @@ package struct SnapshotCopy: Sendable {
     /// - Throws: Errors of the file and of the disk; ``JournalError/Code/notAReplica``; ``SyncError/Code/forbidden``
     ///   for tables that a leaf cannot have without others.
     package static func make(
-        of replica: Replica, limits: Limits, only scope: TableScope? = nil, onProgress: (_ completed: Int, _ total: Int) -> Void = { _, _ in }
+        of replica: Replica, limits: Limits, only scope: TableScope? = nil,
+        onProgress: (_ completed: Int, _ total: Int) -> Void = { _, _ in }
     ) throws -> SnapshotCopy {
         if let scope { try LeafScope.check(scope, replica) }
         let id = try replica.read { try OriginID.random($0) }.description

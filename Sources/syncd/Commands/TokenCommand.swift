@@ -48,7 +48,8 @@ struct TokenCommand: ParsableCommand {
         guard !scopes.isEmpty else { throw ValidationError("Give at least one --scope: \(AccessTokens.scopeNames).") }
         guard Set(scopes).count == scopes.count else { throw ValidationError("A scope is given twice.") }
         guard tables.allSatisfy(AccessTokens.isTable) else {
-            throw ValidationError("The file of tokens cannot hold a table whose name is empty or has a blank or a comma.")
+            throw ValidationError(
+                "The file of tokens cannot hold a table whose name is empty or has a blank or a comma.")
         }
         guard tables.isEmpty || Set(scopes).isSubset(of: AccessTokens.limitable) else {
             throw ValidationError("--table is for the scopes replicate, pull and push: others show all tables.")

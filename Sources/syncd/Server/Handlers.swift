@@ -51,7 +51,12 @@ struct Handlers: RequestHandlers {
     private func events(_ request: Request, _ context: ServerContext) -> Response {
         let mayRead: @Sendable () -> Bool = { [gate, certificate = context.certificate] in
             let route = Route.matching(method: request.method, path: request.uri.path)
-            return (try? gate.check(request, for: route, certificate: certificate)) != nil
+            do {
+                try gate.check(request, for: route, certificate: certificate)
+                return true
+            } catch {
+                return false
+            }
         }
         return Response(
             status: .ok, headers: [.contentType: ContentType.events],

@@ -49,7 +49,8 @@ struct LeafHistoryTests {
         _ = try await fresh.exchange(over: restarted)
         _ = try await leaf.exchange(over: peer)
         try tree.expectEqualTables(leaf)
-        #expect(try leaf.text("SELECT id FROM receipt WHERE n = 5") == ["gone1"], "its life is greater than the dead one")
+        #expect(
+            try leaf.text("SELECT id FROM receipt WHERE n = 5") == ["gone1"], "its life is greater than the dead one")
         #expect(!peer.hasTold(Tree.secrets) && !restarted.hasTold(Tree.secrets))
     }
 
@@ -59,7 +60,8 @@ struct LeafHistoryTests {
         let leaf = try await tree.leaf(from: peer)
         for round in 1...5 { try churn(round) }
         _ = try await leaf.exchange(over: peer)
-        let hidden = "SELECT count(*) || '' FROM _journal JOIN _journal_tables USING (shape) WHERE name = '_journal_hidden'"
+        let hidden =
+            "SELECT count(*) || '' FROM _journal JOIN _journal_tables USING (shape) WHERE name = '_journal_hidden'"
         let before = try #require(Int(leaf.text(hidden)[0]))
         #expect(try leaf.compact() > 0)
         let after = try #require(Int(leaf.text(hidden)[0]))
@@ -69,14 +71,21 @@ struct LeafHistoryTests {
         try tree.later(leaf, "UPDATE price SET name = 'leaf' WHERE id = 'b'")
         #expect(try await leaf.exchange(over: peer).isLevel)
         try tree.expectEqualTables(leaf)
-        #expect(try leaf.text("SELECT count(*) || '' FROM _journal_lives WHERE tbl IN (SELECT tbl FROM _journal_tables WHERE name = '_journal_hidden')") == ["0"])
+        #expect(
+            try leaf.text(
+                """
+                SELECT count(*) || '' FROM _journal_lives
+                WHERE tbl IN (SELECT tbl FROM _journal_tables WHERE name = '_journal_hidden')
+                """
+            ) == ["0"])
     }
 
     @Test("a leaf behind the horizon comes back by a copy with its tables, with what it wrote unseen")
     func comesBack() async throws {
         let peer = try tree.peer()
         let leaf = try await tree.leaf(from: peer)
-        try tree.later(leaf, "INSERT INTO receipt VALUES ('mine', 'a', 1); UPDATE price SET name = 'leaf' WHERE id = 'b'")
+        try tree.later(
+            leaf, "INSERT INTO receipt VALUES ('mine', 'a', 1); UPDATE price SET name = 'leaf' WHERE id = 'b'")
         try churn(1)
         try churn(2)
         #expect(try tree.hub.compact() > 0)
@@ -143,15 +152,18 @@ struct LeafHistoryTests {
             var statements = [
                 "INSERT OR REPLACE INTO price VALUES ('\(id)', \(number), 'n\(number)')",
                 "UPDATE price SET name = 'u\(number)' WHERE id = '\(id)'", "DELETE FROM price WHERE id = '\(id)'",
-                "INSERT OR IGNORE INTO receipt VALUES ('\(id)', '\(id)', \(number))", "DELETE FROM receipt WHERE id = '\(id)'",
+                "INSERT OR IGNORE INTO receipt VALUES ('\(id)', '\(id)', \(number))",
+                "DELETE FROM receipt WHERE id = '\(id)'",
             ]
             if writer === tree.hub || writer === whole {
                 statements += [
                     "INSERT OR REPLACE INTO zebra VALUES ('\(id)', 'giraffe \(number)', '\(id)')",
-                    "UPDATE zebra SET okapi = 'ibex \(number)' WHERE id = '\(id)'", "DELETE FROM zebra WHERE id = '\(id)'",
+                    "UPDATE zebra SET okapi = 'ibex \(number)' WHERE id = '\(id)'",
+                    "DELETE FROM zebra WHERE id = '\(id)'",
                 ]
             }
-            let sql = (0..<(1 + random.next() % 3)).map { _ in statements[Int(random.next() % UInt64(statements.count))] }
+            let sql = (0..<(1 + random.next() % 3)).map { _ in statements[Int(random.next() % UInt64(statements.count))]
+            }
             try tree.later(writer, sql.joined(separator: ";"))
             switch random.next() % 6 {
             case 0: _ = try await leaves[0].exchange(over: peer)
@@ -171,7 +183,17 @@ struct LeafHistoryTests {
             #expect(!LimitedPeer.has(try tree.bytes(leaf), Tree.secrets))
         }
         try tree.expectEqualTables(whole)
-        #expect(!peer.hasTold(Tree.secrets))
+        // A copy of what there is by then: conflicts, held rows, lives of deleted keys.
+        let restarted = try tree.restartedPeer()
+        let late = try await tree.leaf("late", from: restarted)
+        try tree.expectEqualTables(late)
+        #expect(!LimitedPeer.has(try tree.bytes(late), Tree.secrets))
+        let ledger = """
+            SELECT count(*) || '' FROM _journal_conflicts WHERE tbl IN (
+              SELECT tbl FROM _journal_tables WHERE name IN ('price', 'receipt'))
+            """
+        #expect(try late.text(ledger) == tree.hub.text(ledger))
+        #expect(!peer.hasTold(Tree.secrets) && !restarted.hasTold(Tree.secrets))
         try whole.close()
     }
 }

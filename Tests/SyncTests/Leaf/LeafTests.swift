@@ -19,7 +19,13 @@ struct LeafTests {
         let leaf = try await tree.leaf(from: peer)
         try tree.expectEqualTables(leaf)
         #expect(try leaf.replica.identity().leaf?.scope.tables == ["price", "receipt"])
-        #expect(try leaf.text("SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT GLOB '_journal*' AND name NOT GLOB 'sqlite*' ORDER BY name") == ["price", "receipt"])
+        #expect(
+            try leaf.text(
+                """
+                SELECT name FROM pragma_table_list
+                WHERE schema = 'main' AND name NOT GLOB '_journal*' AND name NOT GLOB 'sqlite*' ORDER BY name
+                """
+            ) == ["price", "receipt"])
         #expect(!LimitedPeer.has(try tree.bytes(leaf), Tree.secrets))
         #expect(!peer.hasTold(Tree.secrets))
         #expect(try leaf.inbox.replica.read { try HeldEntries.counts($0) }.isEmpty)
@@ -64,7 +70,8 @@ struct LeafTests {
         let peer = try tree.peer()
         let leaf = try await tree.leaf(from: peer)
         let whole = try await tree.whole()
-        try tree.later(tree.hub, "UPDATE price SET name = 'hub' WHERE id = 'a'; INSERT INTO zebra VALUES ('z', 'x', 'b')")
+        try tree.later(
+            tree.hub, "UPDATE price SET name = 'hub' WHERE id = 'a'; INSERT INTO zebra VALUES ('z', 'x', 'b')")
         try tree.later(leaf, "UPDATE price SET name = 'leaf' WHERE id = 'a'; INSERT INTO receipt VALUES ('r', 'a', 1)")
         try tree.later(leaf, "DELETE FROM price WHERE id = 'b'")
         #expect(try await leaf.exchange(over: peer).pushedChanges == 3)
@@ -105,7 +112,8 @@ struct LeafTests {
     @Test("it has the tables of its making, whatever another token allows")
     func otherTokens() async throws {
         let leaf = try await tree.leaf()
-        try tree.later(tree.hub, "INSERT INTO zebra VALUES ('z', 'giraffe', 'a'); INSERT INTO receipt VALUES ('r', 'a', 1)")
+        try tree.later(
+            tree.hub, "INSERT INTO zebra VALUES ('z', 'giraffe', 'a'); INSERT INTO receipt VALUES ('r', 'a', 1)")
         // All tables.
         try await leaf.exchange(with: tree.hub)
         try tree.expectEqualTables(leaf)
@@ -117,7 +125,8 @@ struct LeafTests {
         try tree.expectEqualTables(leaf)
         #expect(!LimitedPeer.has(try tree.bytes(leaf), Tree.secrets))
         // A peer of a release that hides nothing.
-        try tree.later(tree.hub, "INSERT INTO zebra VALUES ('z3', 'giraffe 33', 'a'); UPDATE price SET cents = 7 WHERE id = 'a'")
+        try tree.later(
+            tree.hub, "INSERT INTO zebra VALUES ('z3', 'giraffe 33', 'a'); UPDATE price SET cents = 7 WHERE id = 'a'")
         try leaf.pull(from: tree.hub)
         try tree.expectEqualTables(leaf)
         #expect(!LimitedPeer.has(try tree.bytes(leaf), Tree.secrets))
@@ -166,7 +175,8 @@ struct LeafTests {
     @Test("it tracks no table that it does not have")
     func tracking() async throws {
         let leaf = try await tree.leaf()
-        try leaf.execute("CREATE TABLE mine (id TEXT PRIMARY KEY NOT NULL); CREATE TABLE zebra (id TEXT PRIMARY KEY NOT NULL)")
+        try leaf.execute(
+            "CREATE TABLE mine (id TEXT PRIMARY KEY NOT NULL); CREATE TABLE zebra (id TEXT PRIMARY KEY NOT NULL)")
         for table in ["mine", "zebra"] {
             let error = #expect(throws: JournalError.self) {
                 _ = try Replica.create(at: leaf.path, InitializeRequest(tables: ["price", table]))

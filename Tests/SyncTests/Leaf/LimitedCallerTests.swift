@@ -63,7 +63,8 @@ struct LimitedCallerTests {
             cluster: "main", origin: try sender.origin, formatVersion: 6, vector: try tree.hub.vector,
             wallMilliseconds: ReplicaFixture.now.milliseconds)
         hello.acknowledgements = [try sender.origin, other].map {
-            Acknowledgement(origin: $0, vector: hello.vector, milliseconds: ReplicaFixture.now.milliseconds, witness: $0)
+            Acknowledgement(
+                origin: $0, vector: hello.vector, milliseconds: ReplicaFixture.now.milliseconds, witness: $0)
         }
         _ = try await tree.peer().hello(hello)
         let known = try tree.hub.replica.read { try tree.hub.inbox.acknowledgements.all($0) }.map(\.origin)
@@ -142,7 +143,9 @@ struct LimitedCallerTests {
         for (number, name) in ["price", "tariff"].enumerated() {
             let peer = try tree.peer(name)
             let leaf = try await tree.leaf("leaf\(number)", from: peer)
-            #expect(try leaf.text("SELECT id FROM tariff ORDER BY id") == tree.hub.text("SELECT id FROM tariff ORDER BY id"))
+            #expect(
+                try leaf.text("SELECT id FROM tariff ORDER BY id") == tree.hub.text("SELECT id FROM tariff ORDER BY id")
+            )
             try tree.later(tree.hub, "UPDATE tariff SET cents = \(40 + number) WHERE id = 'd'")
             try tree.later(leaf, "INSERT INTO tariff VALUES ('n\(number)', \(90 + number), 'N')")
             #expect(try await leaf.exchange(over: peer).isLevel)
