@@ -15,6 +15,8 @@ struct FrameSource: Sendable {
     var unsendable: UnsendableChanges?
     /// The tables that the peer has; nil for all. Changes of others are hidden.
     var scope: TableScope?
+    /// The origin whose changes are sent; nil for all.
+    var only: OriginID?
 
     /// The state of the file that followers watch: the end of the journal, the replica's origin and the
     /// version of the schema. When the first two are equal, there is nothing new to send. A new schema may
@@ -61,8 +63,14 @@ struct FrameSource: Sendable {
         /// What cannot be sent: changes that are too large, and what their origins wrote after them.
         var refused = VersionVector()
 
+        /// What is not sent: changes of other origins than the only one.
+        var spared = VersionVector()
+
+        /// What need not be read.
+        var passed: VersionVector { have.merged(with: refused).merged(with: spared) }
+
         /// True when the snapshot holds more changes to send than the frames.
-        var more: Bool { !have.merged(with: refused).covers(vector) }
+        var more: Bool { !passed.covers(vector) }
     }
 
     /// Reads the current position. It is cheaper than a portion, for a check after a signal that may mean
@@ -115,16 +123,16 @@ struct FrameSource: Sendable {
                 let own = reader.identity.origin
                 portion.vector = reader.vector()
                 portion.position = try Position(db)
+                if let only { portion.spared = VersionVector(portion.vector.entries.filter { $0.origin != only }) }
                 guard portion.more else { return (portion, lacking) }
-                try FrameSource.checkHorizon(have, db)
+                try FrameSource.checkHorizon(have.merged(with: portion.spared), db)
                 let seen = ends.positions(upTo: portion.position)
                 let covers = scope?.test(reader.registry.names)
                 try ends.note(portion.position, db)
                 var isRefused: Bool
                 repeat {
                     isRefused = false
-                    let after = portion.have.merged(with: portion.refused)
-                    try Outbox.forEachBatch(in: db, after: after, limits: limits, seen: seen) { whole in
+                    try Outbox.forEachBatch(in: db, after: portion.passed, limits: limits, seen: seen) { whole in
                         let batch = covers.map { covers in whole.hiding { !covers($0) } } ?? whole
                         let weight = batch.largeWeight(limits)
                         // What comes before it is sent first.

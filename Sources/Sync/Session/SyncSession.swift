@@ -156,17 +156,14 @@ package struct SyncSession: Sendable {
     private func push(lacking have: VersionVector, of origin: OriginID, onlyItsOwn: Bool) async throws -> Pushed {
         let source = FrameSource(
             replica: replica, limits: limits, encoding: .zstd, keeper: inbox.keeper, ends: inbox.ends,
-            unsendable: inbox.unsendable)
+            unsendable: inbox.unsendable, only: onlyItsOwn ? origin : nil)
         let identity = try await blocking { [replica] in try replica.identity() }
         let ours = try await blocking { [inbox] in try inbox.vector() }
         let opening = Frame(body: .open(cluster: identity.cluster, origin: origin))
         // Changes that the peer does not want from here count as sent, and not as being there.
-        let postponed =
-            onlyItsOwn
-            ? VersionVector(ours.entries.filter { $0.origin != origin })
-            : await transport.postponed(ours, of: origin)
+        let postponed = onlyItsOwn ? VersionVector() : await transport.postponed(ours, of: origin)
         var have = have
-        var sent = Pushed(theirs: have, heldBack: onlyItsOwn ? VersionVector() : postponed)
+        var sent = Pushed(theirs: have, heldBack: postponed)
         var knowsBeginnings = false
         while true {
             let portion = try await source.portion(after: have.merged(with: postponed), bytes: limits.bytesPerPush)
@@ -197,7 +194,7 @@ package struct SyncSession: Sendable {
                 throw SyncError(.failed, "\(transport.name) accepted a push without making progress")
             }
             if !portion.more {
-                guard reply.vector.merged(with: sent.heldBack).merged(with: postponed).covers(portion.have) else {
+                guard reply.vector.merged(with: sent.heldBack).covers(portion.have) else {
                     throw SyncError(
                         .clockSkew, "\(transport.name) did not take all that it was sent",
                         hint: "Its clock may be behind this one's; compare the clocks.")

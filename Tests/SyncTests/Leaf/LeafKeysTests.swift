@@ -40,8 +40,8 @@ struct LeafKeysTests {
         for name in ["Bob", "Eve"] {
             try RawConnection.writeLater(Self.add("\(name) of the leaf"), at: one.path)
             try RawConnection.writeLater(
-                Self.add("\(name) of the hub") + "; INSERT INTO zebra (user, okapi) SELECT max(id), 'giraffe' FROM user",
-                at: hub.path)
+                Self.add("\(name) of the hub")
+                    + "; INSERT INTO zebra (user, okapi) SELECT max(id), 'giraffe' FROM user", at: hub.path)
             for _ in 0..<2 { _ = try await one.exchange(over: peer) }
             #expect(try one.text(Self.notes) == hub.text(Self.notes))
             #expect(

@@ -7,6 +7,23 @@ import Testing
 
 @testable import Sync
 
+/// A peer during whose first push the caller gets news.
+private struct ArrivingPeer: Transport {
+    let base: LimitedPeer
+    let news: @Sendable () throws -> Void
+
+    var name: String { base.name }
+    func hello(_ hello: Hello) async throws -> Hello { try await base.hello(hello) }
+    func pull(_ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void) async throws -> PullEnd {
+        try await base.pull(request, onFrame: onFrame)
+    }
+    func push(_ frames: [Frame]) async throws -> PushReply {
+        try news()
+        return try await base.push(frames)
+    }
+    func digest(_ request: DigestRequest) async throws -> DigestReply { try await base.digest(request) }
+}
+
 @Suite("A leaf has the tables of its token, and covers the rest")
 struct LeafTests {
     private let tree: Tree
@@ -170,6 +187,24 @@ struct LeafTests {
         let refusal = await #expect(throws: SyncError.self) { try await replicator.syncOnce(archive) }
         #expect(refusal?.code == .configuration && refusal?.message.contains("is a leaf") == true)
         try whole.close()
+    }
+
+    @Test("changes of others that arrive while it pushes are not sent on")
+    func arriving() async throws {
+        let leaf = try await tree.leaf()
+        for number in 1...3 { try tree.later(leaf, "INSERT INTO receipt VALUES ('r\(number)', 'a', \(number))") }
+        try tree.later(
+            tree.hub, "INSERT INTO zebra VALUES ('z', 'giraffe', 'a'); UPDATE price SET cents = 9 WHERE id = 'a'")
+        let news = try tree.hub.batches(after: leaf.vector)
+        let inbox = leaf.inbox
+        let peer = ArrivingPeer(base: try tree.peer()) { for batch in news { _ = try inbox.receive(batch) } }
+        var limits = Limits.standard
+        limits.changesPerBatch = 1
+        limits.bytesPerPush = 1
+        let session = SyncSession(
+            replica: leaf.replica, inbox: inbox, transport: peer, limits: limits, clock: StandingClock())
+        #expect(try await session.push(lacking: VersionVector()).changes == 3)
+        try tree.expectEqualTables(leaf)
     }
 
     @Test("it tracks no table that it does not have")
