@@ -354,6 +354,12 @@ public final class Replicator: Sendable {
         case .file(let path):
             return try LocalTransport.open(path: path, limits: limits, functions: inbox.functions, clock: clock)
         case .archive(let store):
+            if let leaf = try replica.identity().leaf {
+                throw SyncError(
+                    .configuration,
+                    "This replica is a leaf: it has only \(leaf.scope.list), and an archive keeps the changes of all tables",
+                    hint: "Follow a daemon that has all tables, and let that one follow the archive.")
+            }
             var limits = limits
             limits.archive = store.limits(limits.archive)
             return ArchiveTransport(

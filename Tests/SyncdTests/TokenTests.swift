@@ -36,9 +36,9 @@ struct TokenTests {
         let mode = try FileManager.default.attributesOfItem(atPath: workspace.path("tokens"))[.posixPermissions]
         #expect(mode as? Int == 0o600)
         let tokens = try AccessTokens.load(from: workspace.path("tokens"))
-        #expect(tokens.scopes(of: first) == [.replicate])
-        #expect(tokens.scopes(of: second) == [.replicate, .admin, .read])
-        #expect(tokens.scopes(of: first.dropLast()) == nil)
+        #expect(tokens.grant(of: first)?.scopes == [.replicate])
+        #expect(tokens.grant(of: second)?.scopes == [.replicate, .admin, .read])
+        #expect(tokens.grant(of: first.dropLast()) == nil)
         #expect(tokens.entries.map(\.name) == ["berlin", "anna"])
         #expect(
             !"\(tokens)".contains("sha256") && "\(tokens.entries)" == "[berlin: replicate, anna: admin,read,replicate]")
@@ -52,7 +52,7 @@ struct TokenTests {
         }
         let answer = try JSONDecoder().decode(Answer.self, from: Data(outcome.output.utf8))
         #expect(answer.name == "x" && answer.scopes == ["read"])
-        #expect(try AccessTokens.load(from: workspace.path("tokens")).scopes(of: answer.token) == [.read])
+        #expect(try AccessTokens.load(from: workspace.path("tokens")).grant(of: answer.token)?.scopes == [.read])
     }
 
     @Test("a token is exchanged while the old one is valid; a third one of a name is refused")

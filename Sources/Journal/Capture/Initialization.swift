@@ -75,6 +75,7 @@ enum Initialization {
         let existing = try checkNames(of: request, among: tables, db)
         var before: TrackingPolicy?
         if try Identity.isThere(db) {
+            try checkLeaf(request, db)
             before = try TrackingPolicy(db)
             try update(request, db)
         } else {
@@ -131,6 +132,19 @@ enum Initialization {
                 hint: "Change the table, or leave it out of the list.")
         }
         return existing
+    }
+
+    /// A leaf has the changes of its tables from the beginning, and of other tables none.
+    ///
+    /// - Throws: ``JournalError/Code/refused``.
+    private static func checkLeaf(_ request: InitializeRequest, _ db: Database) throws {
+        guard let leaf = try Identity(db).leaf, let asked = TableScope(request.tables ?? []) else { return }
+        let others = leaf.scope.lacking(asked, try TableNames(db))
+        guard !others.isEmpty else { return }
+        throw JournalError(
+            .refused,
+            "This replica is a leaf: it has only \(leaf.scope.list), so \(others.joined(separator: ", ")) cannot be tracked",
+            hint: "Make the file anew with `syncd clone` and a token for these tables; until then they stay local.")
     }
 
     private static func install(

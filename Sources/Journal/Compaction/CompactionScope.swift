@@ -40,6 +40,10 @@ struct CompactionScope {
                     translation.hasSameKey && !CompactionScope.isDue(entry) ? .folds(translation) : .pins
             }
         }
+        for entry in reader.registry.entries.values where entry.shape.isHidden {
+            var space = ColumnSpace(columns: entry.shape.columns, keyCount: entry.shape.keyCount)
+            treatments[entry.id] = .folds(space.translation(of: entry.shape))
+        }
         newest = min(reader.identity.sealedSeq, reader.lastSeq)
         end = try CompactionScope.end(db, newest: newest)
         pinnedPositions.insert(newest)

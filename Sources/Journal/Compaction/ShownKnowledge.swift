@@ -59,6 +59,8 @@ package struct ShownKnowledge: Sendable {
     private static func hiddenShapes(_ registry: ShapeRegistry) -> Set<Int64> {
         Set(
             registry.entries.values.filter { entry in
+                // What a leaf covers it never has: nobody writes there what could contradict it.
+                guard !entry.shape.isHidden else { return false }
                 guard let tracked = registry.tracked(tableID: entry.table), tracked.shownColumns != [] else {
                     return true
                 }

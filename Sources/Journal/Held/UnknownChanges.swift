@@ -43,6 +43,7 @@ struct UnknownChanges {
     }
 
     private func reason(_ entry: ShapeRegistry.Entry) -> HoldReason? {
+        guard !entry.shape.isHidden else { return nil }
         guard let tracked = registry.tracked(table: entry.shape.table) else {
             return ofPrograms.contains(registry.names.folded(entry.shape.table)) ? .needsProgram : .missingTable
         }

@@ -45,11 +45,17 @@ extension JournalReader {
         }
     }
 
-    /// Returns the digest of one version; nil when the journal does not have it.
+    /// Returns the digest of one version; nil when the journal does not have it, or only covers it.
     ///
     /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func digest(of origin: OriginID, version: Int64) throws -> UInt64? {
-        guard let cursor = try cursor(of: origin, version: version) else { return nil }
+        try digest(of: origin, version: version) { _ in true }
+    }
+
+    private func digest(of origin: OriginID, version: Int64, inTable: (String) -> Bool) throws -> UInt64? {
+        guard let cursor = try cursor(of: origin, version: version), !cursor.entry.shape.isHidden,
+            inTable(cursor.entry.wireName)
+        else { return nil }
         var values: [Value] = []
         let mask = try cursor.mask()
         cursor.appendValues(of: mask, to: &values)
@@ -71,8 +77,12 @@ extension JournalReader {
     /// Returns samples of the history of `origin` that this file has, newest first: the newest version up to
     /// `limit`, then versions at distances that double, and version 1. At most 64.
     ///
+    /// - Parameter scope: The tables of whose changes there are samples; nil for all.
     /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
-    public func samples(of origin: OriginID, upTo limit: Int64) throws -> [VersionSample] {
+    public func samples(
+        of origin: OriginID, upTo limit: Int64, in scope: TableScope? = nil
+    ) throws -> [VersionSample] {
+        let covers = scope?.test(registry.names)
         let newest = min(vector()[origin], limit)
         guard newest > 0 else { return [] }
         var versions: [Int64] = []
@@ -83,7 +93,8 @@ extension JournalReader {
         }
         if versions.last != 1 { versions.append(1) }
         return try versions.compactMap { version in
-            try digest(of: origin, version: version).map { VersionSample(version: version, digest: $0) }
+            try digest(of: origin, version: version) { covers?($0) ?? true }
+                .map { VersionSample(version: version, digest: $0) }
         }
     }
 

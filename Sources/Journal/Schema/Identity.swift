@@ -21,6 +21,8 @@ public struct Identity: Sendable, Hashable {
     /// A random number that distinguishes the file from its copies; nil until one is needed. With it a
     /// replica recognizes its own address among its peers.
     public let instance: [UInt8]?
+    /// What a replica has that has some tables only; nil for one that has all.
+    package let leaf: LeafMark?
 
     /// True when the file is a replica, or was one whose identity is damaged.
     ///
@@ -89,5 +91,6 @@ public struct Identity: Sendable, Hashable {
         self.fingerprint = fingerprint.flatMap { FileFingerprint(text: $0) }
         let instance: Data? = optional("instance")
         self.instance = instance.map { Array($0) }
+        self.leaf = try LeafMark(row)
     }
 }

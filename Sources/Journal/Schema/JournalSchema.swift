@@ -45,7 +45,9 @@ package enum JournalSchema {
           foreign_keys TEXT,
           secrets TEXT,
           collations TEXT,
-          stale_seq INTEGER
+          stale_seq INTEGER,
+          leaf TEXT,
+          leaf_origins INTEGER
         ) STRICT
         """,
         "_journal": """

@@ -15,7 +15,7 @@ enum JournalUpgrade {
                 sql: """
                     SELECT format != ? OR 3 > (SELECT count(*) FROM sqlite_master
                         WHERE name IN ('_journal_settled', '_journal_covers', '_journal_references')),
-                      compacted_rows, stale_seq, (SELECT gone FROM _journal_tables LIMIT 1)
+                      compacted_rows, stale_seq, leaf_origins, (SELECT gone FROM _journal_tables LIMIT 1)
                     FROM _journal_replica
                     """)
         } catch let error as DatabaseError where error.message?.hasPrefix("no such column") == true {
@@ -43,7 +43,8 @@ enum JournalUpgrade {
                 "triggers INTEGER NOT NULL DEFAULT 0", "claims TEXT", "checked_held TEXT", "published TEXT",
                 "horizon_stamp INTEGER NOT NULL DEFAULT 0", "compacted_seq INTEGER NOT NULL DEFAULT 0",
                 "compacted_rows INTEGER NOT NULL DEFAULT 0",
-                "foreign_keys TEXT", "secrets TEXT", "collations TEXT", "stale_seq INTEGER",
+                "foreign_keys TEXT", "secrets TEXT", "collations TEXT", "stale_seq INTEGER", "leaf TEXT",
+                "leaf_origins INTEGER",
             ], to: "_journal_replica", db)
         try addColumns(
             ["retired REAL", "horizon INTEGER NOT NULL DEFAULT 0", "forgotten REAL"], to: "_journal_origins", db)

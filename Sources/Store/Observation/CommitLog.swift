@@ -21,7 +21,7 @@ struct CommitLog {
         let pattern = Pattern(shape: entry.shape.id, operation: entry.operation, mask: entry.mask)
         if pattern == last { return }
         last = pattern
-        guard seen.insert(pattern).inserted else { return }
+        guard seen.insert(pattern).inserted, !entry.shape.shape.isHidden else { return }
         let table = entry.shape.shape.table
         if entry.operation == .update {
             summary.updated(table, entry.columns)

@@ -81,6 +81,11 @@ final class Applier {
         var next = range.lowerBound
         while next < range.upperBound {
             let target = targets[batch.changes[next].shape]
+            guard !target.entry.shape.isHidden else {
+                // It is covered, and there is no row of it.
+                next += 1
+                continue
+            }
             let stretch = try uncontested(next..<range.upperBound, of: batch, target)
             let end = try stretch.isEmpty ? next + 1 : rows.applyUncontested(stretch, of: batch, to: target)
             for index in next..<end {

@@ -17,6 +17,8 @@ public struct Endpoint: Sendable {
 
     /// The copy of the file that new replicas are made from.
     let snapshots: SnapshotKeeper
+    /// The copies that leaves are made from.
+    let leafSnapshots: LeafSnapshots
 
     /// - Parameters:
     ///   - changes: Returns a stream that yields when the file may have changed; see ``FileWatch``.
@@ -31,6 +33,7 @@ public struct Endpoint: Sendable {
         self.changes = changes
         pulls = WaitingPullers(clock: clock)
         snapshots = SnapshotKeeper(replica: replica, limits: limits, clock: clock)
+        leafSnapshots = LeafSnapshots(replica: replica, limits: limits, clock: clock)
     }
 
     /// Answers with this replica's origin and what it knows. The replica takes a new identity first, if what
@@ -39,14 +42,20 @@ public struct Endpoint: Sendable {
     /// A caller with the same origin gets an answer too. It is this very file or a copy of it, and the
     /// instance number in the answer tells it which.
     ///
-    /// - Throws: ``SyncError``: `otherCluster`; `fork` when the caller knows more of this replica than it
-    ///   holds itself, or when the replica has taken too many new identities; `storage` when the file was
-    ///   moved away; errors of the file.
-    public func hello(_ theirs: Hello) async throws -> Hello {
+    /// - Throws: ``SyncError``: `otherCluster`; `forbidden` when this replica is a leaf; `fork` when the caller knows
+    ///   more of this replica than it holds itself, or when the replica has taken too many new identities; `storage`
+    ///   when the file was moved away; errors of the file.
+    public func hello(_ theirs: Hello) async throws -> Hello { try await hello(theirs, in: nil) }
+
+    /// - Parameter scope: The tables that the caller may know; nil for all.
+    func hello(_ theirs: Hello, in scope: TableScope?) async throws -> Hello {
         let mine = try await blocking { [inbox] in
             try inbox.ensureOwnIdentity()
             let own = try inbox.replica.identity()
-            guard theirs.cluster.utf8.elementsEqual(own.cluster.utf8) else { return try hello(about: theirs) }
+            try LeafScope.checkServes(own)
+            guard theirs.cluster.utf8.elementsEqual(own.cluster.utf8) else {
+                return try hello(about: theirs, in: scope)
+            }
             if theirs.origin != own.origin { inbox.hear(theirs) }
             let claim = HistoryEvidence(theirs, of: own.origin)
             if theirs.origin != own.origin {
@@ -55,7 +64,7 @@ public struct Endpoint: Sendable {
                 // The same file has the same history: only a copy can hold other changes.
                 _ = try inbox.weigh(HistoryEvidence(version: 0, samples: claim.samples), reason: .cloned)
             }
-            return try hello(about: theirs)
+            return try hello(about: theirs, in: scope)
         }
         if theirs.origin == mine.origin {
             try Handshake.check(cluster: theirs.cluster, mine: mine, peer: "The caller")
@@ -70,12 +79,15 @@ public struct Endpoint: Sendable {
     /// The replica takes a new identity first, if what the caller knows of its history proves that it needs
     /// one.
     ///
-    /// - Throws: ``SyncError``: `otherCluster`; `selfPeer` for a caller with the same origin; `fork` when the
-    ///   replica has taken too many new identities; `behindHorizon` when the caller lacks what is compacted
-    ///   here; `storage` when the file was moved away; errors of the file.
+    /// - Throws: ``SyncError``: `otherCluster`; `selfPeer` for a caller with the same origin; `forbidden` when this
+    ///   replica is a leaf, and when the tables of the request refer to others; `fork` when the replica has taken too
+    ///   many new identities; `behindHorizon` when the caller lacks what is compacted here; `storage` when the file
+    ///   was moved away; errors of the file.
     public func check(_ request: PullRequest) async throws {
         let mine = try await blocking { [inbox] in
             try inbox.ensureOwnIdentity()
+            try LeafScope.checkServes(inbox.replica.identity())
+            if let scope = request.scope { try LeafScope.checkReferences(scope, inbox.replica) }
             let mine = try hello(about: nil)
             let claim = HistoryEvidence(version: request.have[mine.origin], samples: [])
             let isPeer = request.origin != mine.origin && request.cluster.utf8.elementsEqual(mine.cluster.utf8)
@@ -84,6 +96,8 @@ public struct Endpoint: Sendable {
         }
         try Handshake.check(cluster: request.cluster, origin: request.origin, mine: mine, peer: "The caller")
         try await blocking { [replica] in try replica.read { try FrameSource.checkHorizon(request.have, $0) } }
+        // What is too large may be of a table that the caller must not know.
+        guard request.scope == nil else { return }
         if let refusal = inbox.unsendable.refusal(have: request.have, vector: mine.vector) { throw refusal }
     }
 
@@ -105,7 +119,7 @@ public struct Endpoint: Sendable {
     private func answer(_ request: PullRequest, send: (Frame) async throws -> Void) async throws -> PullEnd {
         let source = FrameSource(
             replica: replica, limits: limits, encoding: .best(of: request.encodings), keeper: inbox.keeper,
-            ends: inbox.ends, unsendable: inbox.unsendable)
+            ends: inbox.ends, unsendable: request.scope == nil ? inbox.unsendable : nil, scope: request.scope)
         let wanted = request.maxBytes > 0 ? min(request.maxBytes, limits.bytesPerPull) : limits.bytesPerPull
         let wait = Int64(min(max(request.waitSeconds, 0), limits.longPollSeconds))
         let deadline = clock.steadyMilliseconds() + wait * 1_000
@@ -159,6 +173,7 @@ public struct Endpoint: Sendable {
     public func digest(_ request: DigestRequest) async throws -> DigestReply {
         // A whole hello would cost more than most answers.
         let mine = try await blocking { [replica] in try replica.identity() }
+        try LeafScope.checkServes(mine)
         guard request.cluster.utf8.elementsEqual(mine.cluster.utf8) else {
             throw SyncError(.otherCluster, "The caller belongs to another cluster than \(mine.cluster)")
         }
@@ -168,13 +183,16 @@ public struct Endpoint: Sendable {
         }
     }
 
-    /// - Parameter caller: The replica whose history the answer has samples of, as far as both know it; nil
-    ///   for none.
-    private func hello(about caller: Hello?) throws -> Hello {
+    /// - Parameters:
+    ///   - caller: The replica whose history the answer has samples of, as far as both know it; nil for none.
+    ///   - scope: The tables of whose changes there are samples; nil for all.
+    private func hello(about caller: Hello?, in scope: TableScope? = nil) throws -> Hello {
         try replica.read { db in
             var hello = try Hello(db, wallMilliseconds: clock.wallMilliseconds())
             hello.acknowledgements = try inbox.acknowledgements.all(db)
-            if let caller { try hello.addSamples(of: caller.origin, upTo: caller.vector[caller.origin], db) }
+            if let caller {
+                try hello.addSamples(of: caller.origin, upTo: caller.vector[caller.origin], in: scope, db)
+            }
             return hello
         }
     }
@@ -194,8 +212,12 @@ extension Hello {
     }
 
     /// Adds samples of the history of `origin` as it is here, up to a version that both sides have.
-    mutating func addSamples(of origin: OriginID, upTo version: Int64, _ db: Database) throws {
-        samples = try JournalReader(db).samples(of: origin, upTo: version)
+    ///
+    /// - Parameter scope: The tables of whose changes there are samples; nil for all.
+    mutating func addSamples(
+        of origin: OriginID, upTo version: Int64, in scope: TableScope? = nil, _ db: Database
+    ) throws {
+        samples = try JournalReader(db).samples(of: origin, upTo: version, in: scope)
         sampledOrigin = origin
     }
 }

@@ -6,12 +6,16 @@ public struct PushReceiver: Sendable {
     private let endpoint: Endpoint
     private var stream: FrameStream
     private let intake: FrameIntake
-    private var isOpen = false
+    /// The tables that the caller may write; nil for all.
+    private let scope: TableScope?
+    /// The caller, once it has said who it is.
+    private var sender: OriginID?
     private var isEnded = false
     /// What the caller knows, as its last frame says.
     private var theirs = VersionVector()
 
-    init(_ endpoint: Endpoint) {
+    init(_ endpoint: Endpoint, in scope: TableScope? = nil) {
+        self.scope = scope
         self.endpoint = endpoint
         stream = FrameStream(limits: endpoint.limits)
         intake = FrameIntake(inbox: endpoint.inbox, limits: endpoint.limits)
@@ -32,21 +36,28 @@ public struct PushReceiver: Sendable {
         guard !isEnded else { throw SyncError(.invalid, "The push continues after its end") }
         switch frame.body {
         case .open(let cluster, let origin):
-            guard !isOpen else { throw SyncError(.invalid, "The push opens twice") }
+            guard sender == nil else { throw SyncError(.invalid, "The push opens twice") }
             let identity = try await blocking { [endpoint] in try endpoint.replica.identity() }
+            try LeafScope.checkServes(identity)
             let mine = Hello(
                 cluster: identity.cluster, origin: identity.origin, formatVersion: 0, vector: VersionVector(),
                 wallMilliseconds: 0)
             try Handshake.check(cluster: cluster, origin: origin, mine: mine, peer: "The caller")
-            isOpen = true
+            sender = origin
         case .batch:
-            guard isOpen else { throw SyncError(.invalid, "The push does not say who sends it") }
+            guard let sender else { throw SyncError(.invalid, "The push does not say who sends it") }
+            if let scope {
+                try await blocking { [endpoint] in
+                    try LeafScope.check(frame, of: sender, in: scope, endpoint.replica, endpoint.limits)
+                }
+            }
             try await intake.take(frame, endpoint.meter, endpoint.clock)
         case .end(let vector, _, _):
-            guard isOpen else { throw SyncError(.invalid, "The push does not say who sends it") }
+            guard sender != nil else { throw SyncError(.invalid, "The push does not say who sends it") }
             isEnded = true
-            theirs = vector
-            try await intake.finish(theirs: vector)
+            // A caller for some tables proves nothing about what others wrote.
+            theirs = scope == nil ? vector : VersionVector(vector.entries.filter { $0.origin == sender })
+            try await intake.finish(theirs: theirs)
         }
     }
 

@@ -37,9 +37,15 @@ package struct HubEndpoint: WireService {
 
     package func pullRequest(body: [UInt8]) async throws -> PullRequest {
         let request = try bodies.decode(PullRequest.self, body)
+        guard request.scope == nil else { throw HubEndpoint.noLeaves }
         try await hub.check(request)
         return request
     }
+
+    /// A hub passes on what the archive has, which is everything.
+    package static let noLeaves = SyncError(
+        .forbidden, "A hub has no replica's file, so it cannot give a part of the tables to anyone",
+        hint: "Let the leaf follow a daemon that has a file: `syncd run`.")
 
     package func pull(_ request: PullRequest, write: ([UInt8]) async throws -> Void) async throws {
         let end = try await pull(request) { frame in try await write(try bodies.encode(frame)) }

@@ -63,12 +63,15 @@ extension HistoryEvidence {
             var distance = 0
             while distance < run.changes.count {
                 let change = batch.changes[run.changes.upperBound - 1 - distance]
-                samples.append(
-                    VersionSample(
-                        version: run.lastVersion - Int64(distance),
-                        digest: ChangeDigest.of(
-                            table: batch.shapes[change.shape].table, operation: change.operation, stamp: change.stamp,
-                            values: batch.values[change.values])))
+                let table = batch.shapes[change.shape]
+                if !table.isHidden {
+                    samples.append(
+                        VersionSample(
+                            version: run.lastVersion - Int64(distance),
+                            digest: ChangeDigest.of(
+                                table: table.table, operation: change.operation, stamp: change.stamp,
+                                values: batch.values[change.values])))
+                }
                 distance = distance * 2 + 1
             }
         }

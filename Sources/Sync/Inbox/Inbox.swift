@@ -106,7 +106,10 @@ package final class Inbox: Sendable {
         let now = wallClock()
         let latest = latestStamp(now)
         return try session.withLock { box in
-            let admission = try replica.read { db in try decide(batch, pending: box.pending, latest: latest, db) }
+            let (batch, admission) = try replica.read { db in
+                let batch = try LeafScope.received(batch, db)
+                return (batch, try decide(batch, pending: box.pending, latest: latest, db))
+            }
             guard !admission.parts.isEmpty || admission.isDeferred else { return report(admission) }
             if let staged = stageInMemory(admission, batch, pending: &box.pending) { return staged }
             return try box.attempt { box in

@@ -13,6 +13,8 @@ struct FrameSource: Sendable {
     let ends: SeenEnds
     /// Takes note of what cannot be sent; nil when nobody asks.
     var unsendable: UnsendableChanges?
+    /// The tables that the peer has; nil for all. Changes of others are hidden.
+    var scope: TableScope?
 
     /// The state of the file that followers watch: the end of the journal, the replica's origin and the
     /// version of the schema. When the first two are equal, there is nothing new to send. A new schema may
@@ -37,11 +39,8 @@ struct FrameSource: Sendable {
     struct Portion: Sendable {
         var frames: [Frame] = []
 
-        /// What the peer has once it has these frames and what is ``unwanted``.
+        /// What the peer has once it has these frames.
         var have: VersionVector
-
-        /// What others bring.
-        var unwanted = VersionVector()
 
         /// What this replica knows in the snapshot.
         var vector = VersionVector()
@@ -62,8 +61,14 @@ struct FrameSource: Sendable {
         /// What cannot be sent: changes that are too large, and what their origins wrote after them.
         var refused = VersionVector()
 
+        /// What is not sent: changes of replicas whose changes are not wanted.
+        var spared = VersionVector()
+
+        /// What need not be read.
+        var passed: VersionVector { have.merged(with: refused).merged(with: spared) }
+
         /// True when the snapshot holds more changes to send than the frames.
-        var more: Bool { !have.merged(with: refused).covers(vector) }
+        var more: Bool { !passed.covers(vector) }
     }
 
     /// Reads the current position. It is cheaper than a portion, for a check after a signal that may mean
@@ -118,21 +123,18 @@ struct FrameSource: Sendable {
                 portion.vector = reader.vector()
                 portion.position = try Position(db)
                 if let wanted {
-                    let others = portion.vector.entries.filter {
-                        !wanted.contains($0.origin) && $0.version > have[$0.origin]
-                    }
-                    portion.unwanted = VersionVector(others)
-                    portion.have.merge(portion.unwanted)
+                    portion.spared = VersionVector(portion.vector.entries.filter { !wanted.contains($0.origin) })
                 }
                 guard portion.more else { return (portion, lacking) }
-                try FrameSource.checkHorizon(portion.have, db)
+                try FrameSource.checkHorizon(have.merged(with: portion.spared), db)
                 let seen = ends.positions(upTo: portion.position)
+                let covers = scope?.test(reader.registry.names)
                 try ends.note(portion.position, db)
                 var isRefused: Bool
                 repeat {
                     isRefused = false
-                    let after = portion.have.merged(with: portion.refused)
-                    try Outbox.forEachBatch(in: db, after: after, limits: limits, seen: seen) { batch in
+                    try Outbox.forEachBatch(in: db, after: portion.passed, limits: limits, seen: seen) { whole in
+                        let batch = covers.map { covers in whole.hiding { !covers($0) } } ?? whole
                         let weight = batch.largeWeight(limits)
                         // What comes before it is sent first.
                         if weight > 0, !isReserved || !portion.frames.isEmpty {

@@ -28,6 +28,9 @@ final class PeerFollower: Sendable {
 
     private let greeted = Mutex<Greeting?>(nil)
 
+    /// The last failures of the lanes that intervention has to end. Success of the other lane does not end them.
+    private let lasting = Mutex<[FollowState.Lane: SyncError]>([:])
+
     /// When the status was last noted, in steady milliseconds.
     private let recorded = Mutex<Int64?>(nil)
 
@@ -108,7 +111,7 @@ final class PeerFollower: Sendable {
                 }
                 theirs.withLock { $0 = hello.vector }
                 compareClocks(hello)
-                if !direction.pulls { await succeeded(vector: hello.vector) }
+                if !direction.pulls { await succeeded(.pull, vector: hello.vector) }
                 return .greeted(hello.vector)
             }
         case .pull(let waits):
@@ -123,7 +126,7 @@ final class PeerFollower: Sendable {
                 if try await needsContent(after: end), await comeBack() {
                     throw SyncError(.busy, "The replica has got the content of \(session.transport.name)")
                 }
-                await succeeded(vector: end.vector)
+                await succeeded(.pull, vector: end.vector)
                 if !end.more { comparisons.continuation.yield() }
                 return .pulled(end.vector.merged(with: end.heldBack), more: end.more)
             }
@@ -145,8 +148,8 @@ final class PeerFollower: Sendable {
                 let pushed = try await session.push(lacking: theirs)
                 status.withLock { $0.pushedChanges += pushed.changes }
                 if pushed.changes > 0 { committed(pushing) }
-                await succeeded(vector: pushed.theirs)
-                return .pushed(pushed.theirs.merged(with: pushed.heldBack))
+                await succeeded(.push, vector: pushed.theirs)
+                return .pushed(pushed.theirs.merged(with: pushed.heldBack).merged(with: pushed.spared))
             }
         case .rest(let lane, let milliseconds):
             do {
@@ -222,6 +225,7 @@ final class PeerFollower: Sendable {
         } catch {
             guard !Task.isCancelled else { return }
             let error = SyncError(wrapping: error)
+            lasting.withLock { $0[lane] = error.isRetryable ? nil : error }
             await failed(error)
             if lane == .pull, error.code == .behindHorizon, await comeBack() {
                 // The exchange starts over.
@@ -266,16 +270,20 @@ final class PeerFollower: Sendable {
             peer: session.transport.name)
     }
 
-    private func succeeded(vector: VersionVector) async {
+    private func succeeded(_ lane: FollowState.Lane, vector: VersionVector) async {
         let now = session.clock.wallMilliseconds()
+        let rest = lasting.withLock { errors in
+            errors[lane] = nil
+            return errors.values.first
+        }
         let recovered = status.withLock { status in
             defer {
                 status.vector.merge(vector)
                 status.lastContactMilliseconds = now
-                status.lastError = nil
-                status.failures = 0
+                status.lastError = rest
+                status.failures = rest == nil ? 0 : status.failures
             }
-            return status.lastError != nil
+            return status.lastError != nil && rest == nil
         }
         if recovered {
             logger.log(.peerRecovered, "\(session.transport.name) answers again", peer: session.transport.name)

@@ -103,7 +103,7 @@ package struct SyncSession: Sendable {
         }
         let request = PullRequest(
             cluster: identity.cluster, origin: identity.origin, have: have, waitSeconds: waitSeconds,
-            maxBytes: limits.bytesPerPull)
+            maxBytes: limits.bytesPerPull, scope: identity.leaf?.scope)
         let intake = FrameIntake(inbox: inbox, limits: limits)
         let end: PullEnd
         do {
@@ -131,23 +131,46 @@ package struct SyncSession: Sendable {
     /// - Returns: What the peer has durably afterwards, and what it defers.
     /// - Throws: ``SyncError``; what the peer acknowledged before the failure stays with it.
     func push(lacking have: VersionVector) async throws -> Pushed {
+        let (own, ours, given) = try await blocking { [replica] in
+            try replica.read { db in
+                let reader = try JournalReader(db)
+                return (reader.identity.origin, reader.vector(), reader.given)
+            }
+        }
+        guard let given else { return try await push(lacking: have, of: own, onlyItsOwn: false) }
+        var sent = Pushed(theirs: have)
+        sent.spared = VersionVector(ours.entries.filter { !given.contains($0.origin) })
+        for origin in given {
+            let pushed = try await push(lacking: sent.theirs, of: origin, onlyItsOwn: true)
+            sent.theirs.merge(pushed.theirs)
+            sent.heldBack.merge(pushed.heldBack)
+            sent.changes += pushed.changes
+            sent.bytes += pushed.bytes
+        }
+        return sent
+    }
+
+    /// - Parameters:
+    ///   - origin: Who the push says that it is.
+    ///   - onlyItsOwn: True to send changes of that origin alone.
+    private func push(lacking have: VersionVector, of origin: OriginID, onlyItsOwn: Bool) async throws -> Pushed {
         let source = FrameSource(
             replica: replica, limits: limits, encoding: .zstd, keeper: inbox.keeper, ends: inbox.ends,
             unsendable: inbox.unsendable)
         let identity = try await blocking { [replica] in try replica.identity() }
         let ours = try await blocking { [inbox] in try inbox.vector() }
-        let wanted = await transport.wanted(ours, of: identity.origin)
+        let opening = Frame(body: .open(cluster: identity.cluster, origin: origin))
+        let wanted = onlyItsOwn ? [origin] : await transport.wanted(ours, of: origin)
         var have = have
         var sent = Pushed(theirs: have)
         var knowsBeginnings = false
         while true {
             let portion = try await source.portion(after: have, of: wanted, bytes: limits.bytesPerPush)
-            // What the peer does not want from here counts as sent, and not as being there.
-            sent.heldBack.merge(portion.unwanted)
+            sent.spared.merge(portion.spared)
             if portion.more, !knowsBeginnings {
                 knowsBeginnings = true
                 let before = have
-                have.merge(try await beginnings(identity))
+                have.merge(try await beginnings(opening))
                 if have != before { continue }
             }
             guard !portion.frames.isEmpty else {
@@ -156,8 +179,7 @@ package struct SyncSession: Sendable {
                 return sent
             }
             let reply = try await transport.push(
-                [Frame(body: .open(cluster: identity.cluster, origin: identity.origin))] + portion.frames
-                    + [Frame(body: .end(vector: portion.vector, more: portion.more))])
+                [opening] + portion.frames + [Frame(body: .end(vector: portion.vector, more: portion.more))])
             // Their memory counts as used until they are sent.
             withExtendedLifetime(portion.reservation) {}
             sent.changes += portion.changes
@@ -186,11 +208,8 @@ package struct SyncSession: Sendable {
 
     /// What the peer has durably, with the beginnings of transactions. A hello tells only of whole ones. So
     /// an exchange that was cut off in a large transaction goes on where it was.
-    private func beginnings(_ identity: Identity) async throws -> VersionVector {
-        try await transport.push([
-            Frame(body: .open(cluster: identity.cluster, origin: identity.origin)),
-            Frame(body: .end(vector: VersionVector(), more: true)),
-        ]).vector
+    private func beginnings(_ opening: Frame) async throws -> VersionVector {
+        try await transport.push([opening, Frame(body: .end(vector: VersionVector(), more: true))]).vector
     }
 
     /// How long the peer may wait for news before it answers a pull, in seconds. Deferred changes are asked
@@ -206,6 +225,8 @@ package struct SyncSession: Sendable {
         var theirs: VersionVector
         /// What the peer has seen and defers.
         var heldBack = VersionVector()
+        /// What the peer does not get from here: others bring it, or, for a leaf, nothing is given on.
+        var spared = VersionVector()
         var changes = 0
         var bytes = 0
     }

@@ -20,11 +20,16 @@ package struct SnapshotCopy: Sendable {
 
     /// Copies the file while programs write to it.
     ///
-    /// - Parameter onProgress: Called with the pages that are copied, and all of them.
-    /// - Throws: Errors of the file and of the disk; ``JournalError/Code/notAReplica``.
+    /// - Parameters:
+    ///   - scope: The tables of a copy that becomes a leaf; nil for a copy of everything.
+    ///   - onProgress: Called with the pages that are copied, and all of them.
+    /// - Throws: Errors of the file and of the disk; ``JournalError/Code/notAReplica``; ``SyncError/Code/forbidden``
+    ///   for tables that a leaf cannot have without others.
     package static func make(
-        of replica: Replica, limits: Limits, onProgress: (_ completed: Int, _ total: Int) -> Void = { _, _ in }
+        of replica: Replica, limits: Limits, only scope: TableScope? = nil,
+        onProgress: (_ completed: Int, _ total: Int) -> Void = { _, _ in }
     ) throws -> SnapshotCopy {
+        if let scope { try LeafScope.check(scope, replica) }
         let id = try replica.read { try OriginID.random($0) }.description
         let path = prefix(of: replica) + id
         let files = replica.options.files
@@ -35,6 +40,7 @@ package struct SnapshotCopy: Sendable {
             onProgress(progress.completedPages, progress.totalPages)
         }
         _ = try LocalTables.empty(path, unlock: replica.options.unlock, files: files)
+        if let scope { try LeafContent.keep(only: scope, in: path, unlock: replica.options.unlock, files: files) }
         guard let identity = content.identity else {
             throw JournalError(.notAReplica, "The database has no change journal")
         }

@@ -1,7 +1,7 @@
 import Journal
 import Synchronization
 
-/// The snapshot that an endpoint serves: one at a time, for any number of receivers.
+/// The snapshot that an endpoint serves: one at a time, for any number of receivers who may have the same tables.
 ///
 /// It is a copy of the replica's file beside the file. It has no name while it is served, so a crash leaves
 /// nothing behind; and it is dropped when nobody has asked for it for a while.
@@ -22,9 +22,12 @@ final class SnapshotKeeper: Sendable {
     private let replica: Replica
     private let limits: Limits
     private let clock: any SyncClock
+    /// The tables that the receivers may have; nil for all.
+    private let scope: TableScope?
     private let state = Mutex(State.none)
 
-    init(replica: Replica, limits: Limits, clock: any SyncClock) {
+    init(replica: Replica, limits: Limits, clock: any SyncClock, only scope: TableScope? = nil) {
+        self.scope = scope
         self.replica = replica
         self.limits = limits
         self.clock = clock
@@ -98,7 +101,7 @@ final class SnapshotKeeper: Sendable {
     }
 
     private func make() throws -> Prepared {
-        let copy = try SnapshotCopy.make(of: replica, limits: limits) { note(completed: $0, of: $1) }
+        let copy = try SnapshotCopy.make(of: replica, limits: limits, only: scope) { note(completed: $0, of: $1) }
         let now = clock.steadyMilliseconds()
         return Prepared(copy: copy, made: now, used: now)
     }

@@ -88,6 +88,7 @@ extension PullRequest: WireMessage {
         message.waitSeconds = UInt32(clamping: waitSeconds)
         message.maxBytes = UInt64(clamping: maxBytes)
         message.encodings = encodings.map { Tandem_V1_Encoding($0) }
+        message.tables = scope?.tables.map { wireData($0.utf8) } ?? []
         return try serialize(message)
     }
 
@@ -99,12 +100,14 @@ extension PullRequest: WireMessage {
     public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
         let message = try parse(Tandem_V1_PullRequest.self, bytes, limits: limits)
         try checkWireVersion(message.wireVersion)
+        guard message.tables.count <= limits.shapesPerFile else { throw .tooLarge("the tables of a request") }
+        let tables = try message.tables.map { name throws(WireError) in try wireName(name, limits: limits) }
         self.init(
             cluster: try wireName(message.cluster, limits: limits), origin: try OriginID(wire: message.origin),
             have: try VersionVector(message.have, limits: limits),
             waitSeconds: min(Int(message.waitSeconds), limits.longPollSeconds),
             maxBytes: min(Int(clamping: message.maxBytes), limits.bytesPerPull),
-            encodings: message.encodings.compactMap { PayloadEncoding($0) })
+            encodings: message.encodings.compactMap { PayloadEncoding($0) }, scope: TableScope(tables))
     }
 }
 

@@ -64,6 +64,8 @@ public struct PullRequest: Sendable, Hashable {
     public var maxBytes: Int
     /// The encodings that the sender can read, best first; empty for all.
     public var encodings: [PayloadEncoding]
+    /// The tables that the sender has; nil for all. Changes of other tables come hidden.
+    public var scope: TableScope?
 
     /// - Parameters:
     ///   - cluster: The caller's cluster.
@@ -73,10 +75,12 @@ public struct PullRequest: Sendable, Hashable {
     ///   - maxBytes: The size of the answer in bytes of frames, approximately; 0 for as much as the endpoint
     ///     likes.
     ///   - encodings: The encodings that the sender can read, best first.
+    ///   - scope: The tables that the sender has; nil for all.
     public init(
         cluster: String, origin: OriginID, have: VersionVector, waitSeconds: Int = 0, maxBytes: Int = 0,
-        encodings: [PayloadEncoding] = [.zstd, .gzip, .none]
+        encodings: [PayloadEncoding] = [.zstd, .gzip, .none], scope: TableScope? = nil
     ) {
+        self.scope = scope
         self.cluster = cluster
         self.origin = origin
         self.have = have

@@ -109,6 +109,8 @@ struct LogFilter: Sendable {
     var until: Stamp?
 
     func accepts(_ entry: JournalEntry) -> Bool {
+        // What a leaf covers and does not have.
+        if entry.shape.isHidden { return false }
         if let until, entry.stamp > until { return false }
         // An entry spells the name of its table as its writer spelled it.
         if let table, SQLText.foldedName(entry.shape.table) != SQLText.foldedName(table) { return false }

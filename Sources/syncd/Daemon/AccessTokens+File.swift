@@ -12,6 +12,7 @@ import Sync
 //     oslo     replicate        cert-name:oslo.example
 //     lab      pull             cert-sha256:5E:88:…
 //     bank     push             sha256:…  cert-name:bank.example
+//     till     replicate        sha256:…  tables:price,receipt
 
 extension AccessTokens {
     /// The size of the largest file of tokens.
@@ -24,7 +25,7 @@ extension AccessTokens {
     static let kind = SecretFile.Kind(
         name: "tokens file", maximumBytes: maximumBytes,
         content:
-            "It has one token or certificate a line: NAME SCOPE[,SCOPE…] sha256:DIGEST, cert-name:NAME or cert-sha256:FINGERPRINT; `syncd token` adds a token",
+            "It has one token or certificate a line: NAME SCOPE[,SCOPE…] sha256:DIGEST, cert-name:NAME or cert-sha256:FINGERPRINT, and perhaps tables:TABLE[,TABLE…]; `syncd token` adds a token",
         creation: { "Create it with: syncd token NAME --scope read --tokens \($0)" })
 
     /// Reads a file that only its owner can read.
@@ -50,10 +51,16 @@ extension AccessTokens {
             }
             let words = line.split(whereSeparator: \.isWhitespace)
             guard let first = words.first, !first.hasPrefix("#") else { continue }
+            let named = words.dropFirst(2).filter { $0.hasPrefix(AccessTokens.tablesPrefix) }
+            let credentials = words.dropFirst(2).filter { !$0.hasPrefix(AccessTokens.tablesPrefix) }
             guard
-                words.count == 3
-                    || words.count == 4 && words[2...].contains(where: { $0.hasPrefix(CertificatePin.prefix) })
+                credentials.count == 1
+                    || credentials.count == 2
+                        && credentials.contains(where: { $0.hasPrefix(CertificatePin.prefix) })
             else { throw mistake("it does not have three words, or four with a certificate") }
+            guard named.count <= 1 else {
+                throw mistake("it has two lists of tables", hint: "One list has all of them: tables:a,b")
+            }
             guard AccessTokens.isName(first) else {
                 throw mistake("the name has characters that it cannot have, or is too long")
             }
@@ -65,7 +72,7 @@ extension AccessTokens {
             }
             var digest: [UInt8]?
             var certificate: CertificatePin?
-            for word in words[2...] {
+            for word in credentials {
                 if word.hasPrefix(CertificatePin.prefix), certificate == nil {
                     certificate = CertificatePin(word)
                     guard certificate != nil else {
@@ -82,8 +89,22 @@ extension AccessTokens {
                     digest = parsed
                 }
             }
+            let tables = try named.first.map { word in
+                let names = word.dropFirst(AccessTokens.tablesPrefix.count)
+                    .split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+                guard !names.contains(""), let tables = TableScope(names) else {
+                    throw mistake("its list of tables has an empty name", hint: "The list is tables:a or tables:a,b")
+                }
+                return tables
+            }
             let entry = Entry(
-                name: String(first), scopes: Set(scopes.compactMap { $0 }), digest: digest, certificate: certificate)
+                name: String(first), scopes: Set(scopes.compactMap { $0 }), digest: digest, certificate: certificate,
+                tables: tables)
+            if tables != nil, let scope = entry.scopes.first(where: { !AccessTokens.limitable.contains($0) }) {
+                throw mistake(
+                    "a line with tables cannot have the scope \(scope.rawValue), which shows all tables",
+                    hint: "Such a line has replicate, pull or push; another line may have \(scope.rawValue)")
+            }
             guard !entries.contains(where: { $0.isRedundant(with: entry) }) else {
                 throw mistake(
                     "this token or certificate is there twice", hint: "Give each peer and person one of its own")
@@ -105,12 +126,22 @@ extension AccessTokens {
             && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    /// The line of the file for a token.
-    static func line(_ name: String, _ scopes: [TokenScope], _ token: Token) -> String {
-        let digits = token.digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        return "\(name) \(scopes.map(\.rawValue).joined(separator: ",")) \(digestPrefix)\(digits)"
+    /// The scopes that a line with tables may have.
+    static let limitable: Set<TokenScope> = [.replicate, .pull, .push]
+
+    /// True for the name of a table that the file can hold.
+    static func isTable(_ name: String) -> Bool {
+        !name.isEmpty && !name.contains { $0.isWhitespace || $0.isNewline || $0 == "," }
     }
 
+    /// The line of the file for a token.
+    static func line(_ name: String, _ scopes: [TokenScope], _ token: Token, tables: TableScope? = nil) -> String {
+        let digits = token.digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let list = tables.map { " \(tablesPrefix)\($0.tables.joined(separator: ","))" } ?? ""
+        return "\(name) \(scopes.map(\.rawValue).joined(separator: ",")) \(digestPrefix)\(digits)\(list)"
+    }
+
+    private static let tablesPrefix = "tables:"
     private static let digestPrefix = "sha256:"
 
     private static func digest(_ word: Substring) -> [UInt8]? {

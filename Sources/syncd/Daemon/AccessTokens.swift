@@ -22,13 +22,19 @@ struct AccessTokens: Sendable {
         /// Whose it is. Two entries may have one name while tokens or certificates are exchanged.
         let name: String
         let scopes: Set<TokenScope>
+        /// The tables that it is limited to; nil for all.
+        let tables: TableScope?
         /// The SHA-256 of the token; nil when the certificate is enough.
         let digest: [UInt8]?
         /// The certificate that the caller must have; nil when the token is enough.
         let certificate: CertificatePin?
 
         /// - Parameter scopes: As they were given; `admin` brings `read` with it.
-        init(name: String, scopes: Set<TokenScope>, digest: [UInt8]?, certificate: CertificatePin? = nil) {
+        init(
+            name: String, scopes: Set<TokenScope>, digest: [UInt8]?, certificate: CertificatePin? = nil,
+            tables: TableScope? = nil
+        ) {
+            self.tables = tables
             self.name = name
             self.scopes = scopes.contains(.admin) ? scopes.union([.read]) : scopes
             self.digest = digest
@@ -37,6 +43,9 @@ struct AccessTokens: Sendable {
 
         /// True when a reader can sign in with it: a session has no certificate.
         var signsIn: Bool { digest != nil && certificate == nil }
+
+        /// What it lets its caller do.
+        var grant: AccessGrant { AccessGrant(scopes, tables) }
 
         fileprivate func hasDigest(_ candidate: [UInt8]) -> Bool {
             digest.map { SHA256.areEqual($0, candidate) } ?? false
@@ -50,7 +59,7 @@ struct AccessTokens: Sendable {
     var isEmpty: Bool { entries.isEmpty }
 
     /// What the caller with this token alone may do; nil when no token is the given one.
-    func scopes(of candidate: some StringProtocol) -> Set<TokenScope>? { entry(of: candidate)?.scopes }
+    func grant(of candidate: some StringProtocol) -> AccessGrant? { entry(of: candidate)?.grant }
 
     /// True when an entry needs a certificate, for which the listener has to ask.
     var haveCertificates: Bool { entries.contains { $0.certificate != nil } }
@@ -67,14 +76,14 @@ struct AccessTokens: Sendable {
     /// - Parameters:
     ///   - token: nil for a caller without one.
     ///   - certificate: A certificate that was verified; nil for none.
-    func scopes(token: (some StringProtocol)?, certificate: ClientCertificate?) -> Set<TokenScope>? {
-        var scopes = token.flatMap { entry(of: $0, certificate: certificate)?.scopes }
+    func grant(token: (some StringProtocol)?, certificate: ClientCertificate?) -> AccessGrant? {
+        var grant = token.flatMap { entry(of: $0, certificate: certificate)?.grant }
         if let certificate {
             for entry in entries where entry.digest == nil && entry.certificate?.matches(certificate) == true {
-                scopes = (scopes ?? []).union(entry.scopes)
+                grant = (grant ?? AccessGrant()).union(entry.grant)
             }
         }
-        return scopes
+        return grant
     }
 
     /// A token may have two entries: one for each of two certificates.
@@ -92,7 +101,7 @@ struct AccessTokens: Sendable {
 extension AccessTokens.Entry: Equatable {
     static func == (first: Self, second: Self) -> Bool {
         first.name == second.name && first.scopes == second.scopes && first.digest == second.digest
-            && first.certificate == second.certificate
+            && first.certificate == second.certificate && first.tables == second.tables
     }
 }
 

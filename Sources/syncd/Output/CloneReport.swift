@@ -9,15 +9,17 @@ struct CloneReport: Sendable {
     let tables: Int
     /// The rows of these tables.
     let rows: Int64
+    /// The tables of a leaf; nil for a replica that has all.
+    let leaf: TableScope?
 
     init(_ result: Clone.Report, _ replica: Replica) throws {
         self.result = result
-        (tables, rows) = try replica.read { db in
+        (tables, rows, leaf) = try replica.read { db in
             let names = try ShapeRegistry(db).entries.values.filter(\.isTracked).map(\.shape.table)
             let counts = try names.map { name in
                 try Int64.fetchOne(db, sql: "SELECT count(*) FROM \(SQLText.quote(identifier: name))") ?? 0
             }
-            return (names.count, counts.reduce(0, +))
+            return (names.count, counts.reduce(0, +), try Identity(db).leaf?.scope)
         }
     }
 
@@ -29,6 +31,12 @@ struct CloneReport: Sendable {
             "\(ConsoleText.count(result.bytes, "byte")), of which \(ConsoleText.number(result.fetchedBytes)) were fetched, "
                 + "in \(ConsoleText.number(result.milliseconds)) ms.",
         ]
+            + (leaf.map {
+                [
+                    "It is a leaf: the token is limited to \(ConsoleText.printable($0.list)). It sends what it writes, and "
+                        + "nobody can get changes or copies from it."
+                ]
+            } ?? [])
     }
 
     var json: JSONValue {
@@ -39,6 +47,7 @@ struct CloneReport: Sendable {
             "vector": .vector(result.vector),
             "tables": .integer(Int64(tables)),
             "rows": .integer(rows),
+            "leaf": .optional(leaf) { .array($0.tables.map { .string($0) }) },
             "bytes": .integer(result.bytes),
             "fetched_bytes": .integer(result.fetchedBytes),
             "milliseconds": .integer(result.milliseconds),

@@ -28,7 +28,9 @@ extension PeerLag {
         guard !confirmed.isEmpty else { return nil }
         var changes: Int64 = 0
         var since: Int64?
+        let given = reader.given
         for entry in reader.vector().entries where entry.version > confirmed[entry.origin] {
+            guard given?.contains(entry.origin) ?? true else { continue }
             changes = changes.addingReportingOverflow(entry.version - confirmed[entry.origin]).partialValue
             let time = try reader.milliseconds(of: entry.origin, after: confirmed[entry.origin])
             since = [since, time].compactMap(\.self).min()

@@ -42,6 +42,8 @@ struct StatusReport: Sendable {
     let cluster: String
     let formatVersion: Int64
     let foreignKeys: ForeignKeyRule
+    /// The tables that a leaf has; nil for a replica that has all.
+    let leaf: TableScope?
     let vector: VersionVector
     let tables: [Table]
     /// The other tables and views of the file, with the reasons.
@@ -111,6 +113,7 @@ struct StatusReport: Sendable {
         cluster = reader.identity.cluster
         formatVersion = reader.identity.format
         foreignKeys = try ForeignKeyRule.of(db)
+        leaf = reader.identity.leaf?.scope
         let coverage = try TableCoverage(db)
         untracked = coverage.untracked
         tables = try coverage.tracked.map { name in
@@ -145,6 +148,7 @@ extension StatusReport {
             "origin": .string(origin.description),
             "cluster": .string(cluster),
             "token": .string(token.description),
+            "leaf": .optional(leaf) { .array($0.tables.map { .string($0) }) },
             "vector": .vector(vector),
             "tables": .array(
                 tables.map { .object(["name": .string($0.name), "rows": .optional($0.rows) { .integer(Int64($0)) }]) }),

@@ -23,6 +23,7 @@ struct StatusText {
         add("replica", string("origin"))
         add("cluster", string("cluster"))
         add("token", string("token"))
+        add("leaf", (object["leaf"] as? [String]).map(StatusText.leaf))
         add("journal", journal)
         add("conflicts", number("conflicts").map { ConsoleText.number($0) })
         add("held", held)
@@ -63,10 +64,15 @@ struct StatusText {
         "origin", "cluster", "vector", "tables", "untracked", "journal_rows", "held", "held_by_reason", "conflicts",
         "conflicts_dropped", "clock_ahead_ms", "held_back", "peers", "file_bytes", "wal_bytes", "format_version",
         "sqlite_version", "version", "token", "configuration_refused", "journal_removed", "horizon", "replicas",
-        "free_bytes", "foreign_keys",
+        "free_bytes", "foreign_keys", "leaf",
     ]
 
     // MARK: - Lines
+
+    /// What a leaf has.
+    private static func leaf(_ tables: [String]) -> String {
+        "has only \(tables.map { ConsoleText.printable($0) }.joined(separator: ", ")), and gives nothing on"
+    }
 
     /// What becomes of rows whose parent is missing.
     private static func orphans(_ rule: String) -> String {

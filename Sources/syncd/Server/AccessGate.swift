@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Journal
 
 /// Decides who may use a route.
 struct AccessGate: Sendable {
@@ -18,9 +19,11 @@ struct AccessGate: Sendable {
     ///   caller without one does not learn which paths exist.
     /// - Throws: ``Refusal`` 401 without a token that is accepted, whose text does not tell what is wrong
     ///   with it; 403 for a token without the scope of the route.
-    func check(_ request: Request, for route: Route?, certificate: ClientCertificate? = nil) throws {
+    /// - Returns: The tables that the caller is limited to; nil for all.
+    @discardableResult
+    func check(_ request: Request, for route: Route?, certificate: ClientCertificate? = nil) throws -> TableScope? {
         if route?.action == .form { try checkSite(request) }
-        if route?.access == .anyone { return }
+        if route?.access == .anyone { return nil }
         let tokens = tokens()
         guard !tokens.isEmpty else {
             try checkHost(request)
@@ -29,14 +32,14 @@ struct AccessGate: Sendable {
                     status: 403, code: "forbidden", "a daemon without tokens takes no orders of callers",
                     hint: "Give it a file with a token of the scope admin: --tokens")
             }
-            return
+            return nil
         }
         let shown = ShownCertificate(certificate, authorities())
-        guard let scopes = try scopes(of: request, for: route, tokens, shown) else {
+        guard let grant = try grant(of: request, for: route, tokens, shown) else {
             throw unauthorized(shown, hasToken: !request.headers[values: .authorization].isEmpty)
         }
         let needed = route?.scopes ?? []
-        guard !needed.isEmpty, scopes.isDisjoint(with: needed) else { return }
+        guard !needed.isEmpty, grant.scopes.isDisjoint(with: needed) else { return grant.tables(for: needed) }
         throw Refusal(
             status: 403, code: "forbidden",
             "the token or certificate does not have the scope \(needed.map(\.rawValue).joined(separator: " or "))",
@@ -46,24 +49,24 @@ struct AccessGate: Sendable {
     /// What the credentials of the request allow; nil for none and for wrong ones.
     ///
     /// - Throws: ``Refusal`` 403 for an order by a certificate from a page of another site.
-    private func scopes(
+    private func grant(
         of request: Request, for route: Route?, _ tokens: AccessTokens, _ shown: ShownCertificate
-    ) throws -> Set<TokenScope>? {
+    ) throws -> AccessGrant? {
         let values = request.headers[values: .authorization]
         if values.isEmpty, route?.takesSession == true,
             let scopes = sessions.session(of: request.headers)?.scopes
         {
-            return scopes
+            return AccessGrant(scopes, nil)
         }
         // Two headers are refused: a proxy in between may have checked the other one.
         guard values.count <= 1 else { return nil }
         var certificate: ClientCertificate?
         if route?.action != .form, case .valid(let valid) = shown { certificate = valid }
-        let scopes = tokens.scopes(
+        let grant = tokens.grant(
             token: values.first.flatMap { token(in: $0, for: route) }, certificate: certificate)
         // Browsers show a certificate by themselves, as they send a password.
-        if scopes != nil, certificate != nil, request.method != .get { try checkSite(request) }
-        return scopes
+        if grant != nil, certificate != nil, request.method != .get { try checkSite(request) }
+        return grant
     }
 
     private func token(in value: String, for route: Route?) -> String? {

@@ -25,7 +25,9 @@ struct Handlers: RequestHandlers {
     func answer(_ action: Route.Action, _ request: Request, _ context: ServerContext) async throws -> Response {
         switch action {
         case .hello, .pull, .push, .digest, .snapshot, .snapshotPart:
-            return try await wire.answer(action, request)
+            guard let scope = context.scope else { return try await wire.answer(action, request) }
+            let limited = LimitedEndpoint(replicator.endpoint, to: scope)
+            return try await WireHandlers(service: limited, bodies: bodies).answer(action, request)
         case .status:
             let report = try await reports.report(countingRows: true)
             return .text(report.json.text, type: ContentType.json)
@@ -49,7 +51,12 @@ struct Handlers: RequestHandlers {
     private func events(_ request: Request, _ context: ServerContext) -> Response {
         let mayRead: @Sendable () -> Bool = { [gate, certificate = context.certificate] in
             let route = Route.matching(method: request.method, path: request.uri.path)
-            return (try? gate.check(request, for: route, certificate: certificate)) != nil
+            do {
+                try gate.check(request, for: route, certificate: certificate)
+                return true
+            } catch {
+                return false
+            }
         }
         return Response(
             status: .ok, headers: [.contentType: ContentType.events],

@@ -12,6 +12,7 @@ struct HubHandlers: RequestHandlers {
     func answer(_ action: Route.Action, _ request: Request, _ context: ServerContext) async throws -> Response {
         switch action {
         case .hello, .pull, .push, .digest, .snapshot, .snapshotPart:
+            guard context.scope == nil else { throw HubEndpoint.noLeaves }
             return try await WireHandlers(service: endpoint, bodies: bodies).answer(action, request)
         case .status: return .text(await report().json.text, type: ContentType.json)
         case .metrics:

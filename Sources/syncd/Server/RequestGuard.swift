@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Journal
 import Logging
 import NIOCore
 
@@ -10,6 +11,8 @@ struct ServerContext: RequestContext {
     let channel: any Channel
     /// What the caller has shown in its TLS handshake, not verified; nil for nothing.
     var certificate: ClientCertificate?
+    /// The tables that the caller is limited to; nil for all.
+    var scope: TableScope?
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
@@ -65,7 +68,7 @@ struct RequestGuard: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         if gate.authorities() != nil { context.certificate = try await context.channel.clientCertificate() }
-        try gate.check(request, for: route, certificate: context.certificate)
+        context.scope = try gate.check(request, for: route, certificate: context.certificate)
         guard let route else { throw unknown(request) }
         try checkBody(request, for: route)
         let permit = try metrics.begin(.init(action: route.action, address: context.channel.callerAddress))

@@ -218,6 +218,9 @@ nonisolated struct Tandem_V1_PullRequest: Sendable {
 
   var encodings: [Tandem_V1_Encoding] = []
 
+  /// those that the caller has; none: all. Changes of others come hidden
+  var tables: [Data] = []
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1052,7 +1055,7 @@ nonisolated extension Tandem_V1_Acknowledgement: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Tandem_V1_PullRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".PullRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}cluster\0\u{1}origin\0\u{1}have\0\u{3}wait_seconds\0\u{3}max_bytes\0\u{1}encodings\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}cluster\0\u{1}origin\0\u{1}have\0\u{3}wait_seconds\0\u{3}max_bytes\0\u{1}encodings\0\u{1}tables\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1067,6 +1070,7 @@ nonisolated extension Tandem_V1_PullRequest: SwiftProtobuf.Message, SwiftProtobu
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.waitSeconds) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.maxBytes) }()
       case 7: try { try decoder.decodeRepeatedEnumField(value: &self.encodings) }()
+      case 8: try { try decoder.decodeRepeatedBytesField(value: &self.tables) }()
       default: break
       }
     }
@@ -1098,6 +1102,9 @@ nonisolated extension Tandem_V1_PullRequest: SwiftProtobuf.Message, SwiftProtobu
     if !self.encodings.isEmpty {
       try visitor.visitPackedEnumField(value: self.encodings, fieldNumber: 7)
     }
+    if !self.tables.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.tables, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1109,6 +1116,7 @@ nonisolated extension Tandem_V1_PullRequest: SwiftProtobuf.Message, SwiftProtobu
     if lhs.waitSeconds != rhs.waitSeconds {return false}
     if lhs.maxBytes != rhs.maxBytes {return false}
     if lhs.encodings != rhs.encodings {return false}
+    if lhs.tables != rhs.tables {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
