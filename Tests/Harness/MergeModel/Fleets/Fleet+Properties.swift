@@ -19,6 +19,13 @@ extension Fleet {
         }
     }
 
+    /// Checks that a row of a machine which has dropped a column has that column's default where the column still is.
+    func checkDefaults(_ machine: Int) throws {
+        guard machines[machine].columns.contains(FleetColumn(table: "item", name: "memo")) else { return }
+        let rows = try machines[machine].rows("SELECT id FROM item WHERE typeof(memo) != 'text'")
+        guard rows.isEmpty else { throw Failure(what: "machine \(machine) does not show the default of memo: \(rows)") }
+    }
+
     /// Checks all properties, when all machines have run all migrations and know the same.
     func check() throws {
         let tables = Set(machines[0].columns.map(\.table))

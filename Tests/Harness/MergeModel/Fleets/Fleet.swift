@@ -158,6 +158,7 @@ struct Fleet {
     mutating func look(_ machine: Int) throws {
         story.append("\(machine) looks")
         try machines[machine].look()
+        try checkDefaults(machine)
     }
 
     private mutating func pull(_ target: Int, from source: Int) throws {

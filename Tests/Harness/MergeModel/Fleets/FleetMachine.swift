@@ -25,7 +25,7 @@ final class FleetMachine {
         time = HistoryReplica.start + Int64(number)
         clock.set(milliseconds: time)
         program = try RawConnection(path: path, vfs: clock.vfs)
-        try program.run("CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT, memo TEXT, note TEXT)")
+        try program.run("CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT, memo TEXT DEFAULT 'none', note TEXT)")
         for table in tables { try program.run(table.sql) }
         columns = FleetColumn.ofItems + tables.filter { $0 != excluded }.flatMap(\.columns)
         let request = InitializeRequest(
@@ -76,7 +76,7 @@ final class FleetMachine {
     private func rebuild(adding added: FleetColumn?) -> String {
         let names = columns.filter { $0.table == "item" }.map(\.name)
         let defaults = [
-            "kind": " DEFAULT 'plain'", "size": " NOT NULL DEFAULT 'none'",
+            "memo": " DEFAULT 'none'", "kind": " DEFAULT 'plain'", "size": " NOT NULL DEFAULT 'none'",
             "token": " NOT NULL DEFAULT (hex(randomblob(8)) || CURRENT_TIMESTAMP)",
         ]
         let definitions = (names + [added].compactMap { $0?.name }).map { "\($0) TEXT\(defaults[$0] ?? "")" }
