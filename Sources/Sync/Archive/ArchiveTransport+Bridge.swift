@@ -7,7 +7,8 @@ extension ArchiveTransport {
     /// This replica, and those whose changes the archive has lacked for long: the others bring theirs themselves.
     package func wanted(_ ours: VersionVector, of own: OriginID) async -> Set<OriginID>? {
         guard limits.archive.bridgeMilliseconds > 0, let session = state.withLock({ $0.session }) else { return nil }
-        let there = await session.reader.durable
+        // A transaction without its end is as good as missing: nobody takes it.
+        let there = await session.reader.known
         let now = clock.steadyMilliseconds()
         var wanted: Set<OriginID> = [own]
         state.withLock { state in

@@ -58,7 +58,11 @@ extension StreamReader {
             streams[id] = nil
             waiting[id] = nil
         }
-        let changed = tags.filter { streams[$0.key]?.tag != $0.value || streams[$0.key]?.head == nil }.map(\.key)
+        let changed = tags.filter { id, tag in
+            guard let stream = streams[id], stream.tag == tag, stream.head != nil else { return true }
+            // Who looks at the heads only does not find what nobody has announced for so long: it is written again.
+            return stream.isAhead && now - stream.news >= limits.archive.activeMilliseconds
+        }.map(\.key)
         for (id, found) in try await packs.heads(of: changed.sorted()) {
             let head = note(found, ArchiveKeys.head(id))
             var stream = streams[id] ?? Stream(next: confirmed[id] ?? 1, news: now)
@@ -67,6 +71,7 @@ extension StreamReader {
                 lastNews = now
             }
             stream.head = head
+            stream.isAhead = false
             stream.tag = tags[id] ?? ""
             streams[id] = stream
         }

@@ -22,6 +22,10 @@ actor StreamReader {
         /// The packs that could not be read.
         var lost: Set<Int64> = []
 
+        /// True when packs behind the head count as held: their writer announces them soon, unless it has left the
+        /// stream.
+        var isAhead = false
+
         /// What the archive holds by this stream.
         var holds: Holdings { remains ?? head?.holds ?? Holdings() }
     }
@@ -305,6 +309,7 @@ actor StreamReader {
         } else if stream.next > stream.head?.last ?? 0 {
             // Behind the head, which does not tell of it yet.
             streams[id]?.head?.holds.merge(holds)
+            streams[id]?.isAhead = true
         } else {
             return
         }

@@ -7,4 +7,10 @@ import Testing
         let report = await ArchiveCampaign.run(seed: 1, count: 40)
         #expect(report.isComplete, "\(report.failures.joined(separator: "\n"))")
     }
+
+    @Test("a pack whose writer left its stream before it announced it does not count as held for ever")
+    func unannouncedPack() async {
+        let report = await ArchiveCampaign.run(seed: 187_739_871, count: 1)
+        #expect(report.isComplete, "\(report.failures.joined(separator: "\n"))")
+    }
 }

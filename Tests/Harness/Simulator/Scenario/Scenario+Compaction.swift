@@ -38,8 +38,11 @@ extension Scenario {
     var settles: Bool {
         guard plan.kinds.contains(.compaction), !plan.kinds.contains(.byzantinePeer), plan.schema.additions.isEmpty
         else { return false }
-        // An identity that no file has any more holds everything back until its lease ends.
-        return hasShortLease || plan.kinds.isDisjoint(with: FaultKind.ofIdentity) && counts.marks[.clonedAnew] == nil
+        // An identity that no file has any more holds everything back until its lease ends. A machine that was forgotten
+        // while it lived leaves one when it returns: what it wrote meanwhile makes its former name count again.
+        let leavesAnIdentity =
+            counts.marks[.clonedAnew] != nil || counts.marks[.forgotten] != nil && counts.marks[.returned] != nil
+        return hasShortLease || plan.kinds.isDisjoint(with: FaultKind.ofIdentity) && !leavesAnIdentity
     }
 
     /// True when leases end while this harness waits.
