@@ -231,7 +231,7 @@ package enum Capture {
                 change?.fresh.formUnion(reset)
                 gone += reset.map { table.stored[$0].name }
             }
-            try registry.noteGone(gone, table: entry.table, after: JournalReader.lastSeq(db), in: db)
+            try registry.noteGone(gone, of: before, after: JournalReader.lastSeq(db), in: db)
         }
         if rewritten || change?.fresh.isEmpty == false {
             try dropTriggers(ofTable: entry.table, db)

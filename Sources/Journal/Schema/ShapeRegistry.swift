@@ -216,15 +216,17 @@ package struct ShapeRegistry: Sendable {
     /// Records that rows here showed the columns up to now, and do not have them any more under these names.
     ///
     /// - Parameters:
-    ///   - table: The id of the table. What any shape with one of the columns has brought counts as shown, also of columns
-    ///     that rows here have never had: it would wait for ever for a column that does not come back.
+    ///   - columns: Columns of `former`, the shape that the triggers have written so far. What a shape with other columns
+    ///     besides has brought was not shown before either.
     ///   - last: The position of the newest entry.
     /// - Throws: Errors of SQLite; the transaction must then be rolled back, and the registry read again.
-    mutating func noteGone(_ columns: [String], table: Int64, after last: Int64, in db: Database) throws {
+    mutating func noteGone(_ columns: [String], of former: Entry, after last: Int64, in db: Database) throws {
         let gone = Set(columns.map(SQLText.foldedName))
         guard !gone.isEmpty else { return }
-        for (id, entry) in entries
-        where entry.table == table && entry.shape.columns.contains(where: { gone.contains(SQLText.foldedName($0)) }) {
+        let shown = Set(former.shape.columns.map(SQLText.foldedName))
+        for (id, entry) in entries where entry.table == former.table {
+            let names = Set(entry.shape.columns.map(SQLText.foldedName))
+            guard names.isSubset(of: shown), !names.isDisjoint(with: gone) else { continue }
             entries[id]?.shownUntil = last
             try db.execute(sql: "UPDATE _journal_tables SET gone = ? WHERE shape = ?", arguments: [last, id])
         }
