@@ -222,16 +222,12 @@ package enum Capture {
                 ? ColumnChange(from: before.shape, to: table, columnsInTriggers: installed.columns) : nil
         }
         if let before, let known = change {
-            let present = Set(table.stored.map { SQLText.foldedName($0.name) })
-            var gone = before.shape.columns.filter { !present.contains(SQLText.foldedName($0)) }
             // A column that is dropped and added again takes two changes of the schema.
             if last.schemaChanges >= 2 {
                 let rows = ResetColumns(table, entry: entry, registry, after: last.sealed, db)
-                let reset = try rows.find(besides: known.fresh)
-                change?.fresh.formUnion(reset)
-                gone += reset.map { table.stored[$0].name }
+                change?.addReset(try rows.find(besides: known.fresh), of: table)
             }
-            try registry.noteGone(gone, of: before, after: JournalReader.lastSeq(db), in: db)
+            try registry.noteGone(change?.gone ?? [], of: before, after: JournalReader.lastSeq(db), in: db)
         }
         if rewritten || change?.fresh.isEmpty == false {
             try dropTriggers(ofTable: entry.table, db)

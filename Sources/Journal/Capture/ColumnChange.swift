@@ -2,7 +2,9 @@
 struct ColumnChange {
     /// The columns that the table did not have, or had and lost in between, as indices of
     /// ``TableInspection/stored``.
-    var fresh: Set<Int> = []
+    private(set) var fresh: Set<Int> = []
+    /// The former columns that rows have lost under these names, those included that came back since.
+    private(set) var gone: [String] = []
     /// The columns that had another name, as indices of ``TableInspection/stored``, with that name, folded.
     private(set) var renamed: [Int: String] = [:]
 
@@ -23,7 +25,15 @@ struct ColumnChange {
             if !old.contains(name) { fresh.insert(index) }
             if let oldName = former[name], oldName != name { renamed[index] = oldName }
         }
-        fresh.formUnion(ColumnChange.moved(in: table, from: before).filter { renamed[$0] == nil })
+        let present = Set(table.stored.map { SQLText.foldedName($0.name) })
+        gone = before.columns.filter { !present.contains(SQLText.foldedName($0)) }
+        addReset(ColumnChange.moved(in: table, from: before).filter { renamed[$0] == nil }, of: table)
+    }
+
+    /// Adds columns that were dropped and added again, as indices of ``TableInspection/stored``.
+    mutating func addReset(_ columns: Set<Int>, of table: TableInspection) {
+        fresh.formUnion(columns)
+        gone += columns.sorted().map { table.stored[$0].name }
     }
 
     /// The columns that stand after a column before which they stood. ADD COLUMN appends, so they were

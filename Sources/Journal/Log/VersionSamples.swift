@@ -77,7 +77,8 @@ extension JournalReader {
     /// Returns samples of the history of `origin` that this file has, newest first: the newest version up to
     /// `limit`, then versions at distances that double, and version 1. At most 64.
     ///
-    /// - Parameter scope: The tables of whose changes there are samples; nil for all.
+    /// With `scope`, samples are only of changes of its tables.
+    ///
     /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func samples(
         of origin: OriginID, upTo limit: Int64, in scope: TableScope? = nil

@@ -6,8 +6,8 @@ store through proxies, by which answers come late or slowly, are cut, reset, cha
 two replicas are a minute wrong, where libfaketime is installed.
 
 At times all faults end, and these must hold: the vectors become equal; rows are equal on all replicas; everything that
-was acknowledged is there, and nothing else. At the end the archive is whole and has its changes two and a half times at most; a replica that
-is made from it has all rows; and a collection that is cut off removes what it may and nothing else.
+was acknowledged is there, and nothing else. At the end the archive is whole and has its changes two and a half times at
+most; a replica that is made from it has all rows; and a collection that is cut off removes what it may and nothing else.
 
 With the engine `dir` the archive is a directory, and only daemons and hubs are killed.
 """
