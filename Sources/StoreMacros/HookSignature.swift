@@ -45,7 +45,7 @@ struct HookSignature {
         let effects = signature.effectSpecifiers
         guard function.genericParameterClause == nil, effects?.asyncSpecifier == nil,
             mayThrow || effects?.throwsClause == nil,
-            function.modifiers.contains(where: \.isShared) == isShared,
+            function.name.text == name, function.modifiers.contains(where: \.isShared) == isShared,
             isVisible(function.modifiers, access: access)
         else { return false }
         let result = signature.returnClause?.type.spelling ?? "Void"
@@ -93,7 +93,8 @@ struct HookSignature {
         _ functions: [FunctionDeclSyntax], model: String, key: String, access: String, report: (Diagnostic) -> Void
     ) {
         for hook in all(model: model, key: key) {
-            let named = functions.filter { $0.name.text == hook.name }
+            // A name in other letters, such as `willinsert`, is never called either.
+            let named = functions.filter { $0.name.text.lowercased() == hook.name.lowercased() }
             if named.contains(where: { hook.fits($0, access: access) && $0.actor == nil }) { continue }
             for function in named {
                 if let actor = function.actor, hook.fits(function, access: access) {

@@ -42,6 +42,7 @@ enum ModelProblem {
     case duplicateColumn(String)
     case implicitlyUnwrapped(String)
     case transientWithoutDefault(String)
+    case unknownOfNoEnum(String, String)
     case conditional(String, mayBeTransient: Bool)
 
     // Their markers.
@@ -125,6 +126,8 @@ enum ModelProblem {
             "'\(name)' cannot be implicitly unwrapped: use '?' or a plain type"
         case .transientWithoutDefault(let name):
             "the transient property '\(name)' needs a default value, because it has no column"
+        case .unknownOfNoEnum(let name, let type):
+            "'\(name)' has no unknown cases: '@Column(unknown:)' belongs to an enum with raw values, not to '\(type)'"
         case .conditional(let name, let mayBeTransient):
             "'\(name)' is inside '#if', and '@Model' cannot see which branch is built: declare it outside"
                 + (mayBeTransient ? ", or mark it '@Transient'" : "")

@@ -98,8 +98,11 @@ struct ModelProperty {
         if !markers.isTransient, markers.coding == nil {
             checkType(annotation, of: variable, at: identifier, report: fail)
         }
-        guard sound else { return nil }
         let wrapped = annotation?.as(OptionalTypeSyntax.self)?.wrappedType.trimmedDescription ?? type
+        if markers.unknown != nil, standard.contains(wrapped) {
+            fail(ModelProblem.unknownOfNoEnum(name.unquoted, type).at(identifier))
+        }
+        guard sound else { return nil }
         let unknownName = "_unknown_\(name.unquoted)"
         var coding = markers.isJSON ? "Store.JSONCoding<\(wrapped)>" : markers.coding
         if markers.unknown != nil { coding = "Columns.\(unknownName)" }

@@ -46,6 +46,18 @@ struct ObservationTests {
         #expect(try calls(reading: { _ = bob.age }, when: { try ann.save { $0.age = 5 } }) == 0)
     }
 
+    @Test("[45] reading the encoded values or the JSON of an object counts as reading its values")
+    func exchangeForms() throws {
+        var values: [String: Value]?
+        #expect(
+            try calls(reading: { values = try? bob.encodedValues }, when: { try bob.save { $0.age = 2 } }) == 1)
+        #expect(values?["age"] == .integer(1))
+        #expect(try calls(reading: { _ = try? bob.exportJSON() }, when: { try bob.save { $0.age = 3 } }) == 1)
+        let json = try db.cached("json") { try bob.exportJSON() }
+        try bob.save { $0.age = 4 }
+        #expect(try db.cached("json") { try bob.exportJSON() } != json)
+    }
+
     @Test("[45] an observer is called after the commit, without any lock, and not for a rollback")
     func afterCommit() throws {
         let seen = CallBox()

@@ -62,4 +62,24 @@ struct ProfileTests {
         #expect(item.title == "z")
         #expect(statements == [])
     }
+
+    @Test("[59] the statements with which a text index keeps its own tables are internal, and a search is not")
+    func textIndex() throws {
+        var options = Store.Database.Options()
+        options.profile = { [runs] in runs.append($0) }
+        let db = try Store.Database(path: file.file("text.sqlite"), options: options) { $0.automatic(Song.self) }
+        #expect(try program { _ = try Song.create(in: db) { $0.title = "first" } } == ["INSERT OR AB"])
+        let searches = try program {
+            let found = try Song.search("first", in: db)
+            #expect(found.map(\.object.title) == ["first"])
+        }
+        #expect(searches.map { $0.prefix(6) } == ["SELECT"])
+        try db.close()
+    }
+
+    @Model(table: "Song") final class Song {
+        var id: Int64
+        var title: String = ""
+        static let textIndexes = [TextIndex("title")]
+    }
 }

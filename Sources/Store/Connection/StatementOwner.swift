@@ -24,6 +24,7 @@ enum StatementOwner: UInt {
     /// True for a statement that Tandem runs for itself. Without an owner, its text decides: models and queries
     /// neither control transactions nor name Tandem's or SQLite's own tables.
     static func isInternal(_ sql: String) -> Bool {
+        if isNested(sql) { return true }
         switch current {
         case .program: return false
         case .store: return true
@@ -33,6 +34,17 @@ enum StatementOwner: UInt {
             return ["_journal", "sqlite_schema", "sqlite_master", "sqlite_stat", "pragma_"].contains {
                 sql.contains($0)
             }
+        }
+    }
+
+    /// True for a statement with which SQLite's FTS5, or a table-valued PRAGMA, does its own work inside of another
+    /// statement. It has the form `… 'main'.'NAME_data' …` (https://sqlite.org/fts5.html#fts5_data_structures) or
+    /// `PRAGMA 'main'.…`.
+    private static func isNested(_ sql: String) -> Bool {
+        if sql.hasPrefix("PRAGMA 'main'.") { return true }
+        guard sql.contains("'main'.'") else { return false }
+        return ["_data'", "_idx'", "_content'", "_docsize'", "_config'", "'_journal_docs_"].contains {
+            sql.contains($0)
         }
     }
 }

@@ -1,15 +1,13 @@
 import Journal
 
 extension Model {
-    /// The values of this object by column name, exactly as they are stored, in SQLite's storage classes.
+    /// The values of this object by column name, in SQLite's storage classes, exactly as they are stored. A property with
+    /// `@Column(unknown:)` has the case that it shows. Reading them counts as reading ``values``.
     ///
     /// - Throws: ``StoreError/Code/unstorable`` for a value that cannot be stored. Only an unsaved object can
     ///   have one.
     public var encodedValues: [String: Value] {
-        get throws {
-            let fields = seen.fields
-            return try Self.encodedValues(of: fields)
-        }
+        get throws { try Self.encodedValues(of: values) }
     }
 
     static func encodedValues(of fields: Fields) throws -> [String: Value] {

@@ -139,18 +139,21 @@ extension Model {
                     + SQL(
                         " ORDER BY \"_rank\", \(raw: quotedName).rowid LIMIT \(limit) OFFSET \(offset)"
                     )
-                let rows = try context.prepare(sql.text).run { statement in
-                    try statement.bind(sql.bindings)
-                    var rows: [(fields: Fields, rank: Double, texts: [String])] = []
-                    while try statement.step() {
-                        let values = statement.values.dropFirst(schema.columns.count)
-                        let texts = values.dropFirst().map { (try? String(columnValue: $0)) ?? "" }
-                        let rank = try values.first.map { try Double(columnValue: $0) } ?? 0
-                        do {
-                            rows.append((try statement.decode(Self.self) { try Fields(_row: $0) }, rank, texts))
-                        } catch { try context.skip(Self.self, error) }
+                // Its text names Tandem's table of text indexes, and it is the program's search.
+                let rows = try StatementOwner.program.runs {
+                    try context.prepare(sql.text).run { statement in
+                        try statement.bind(sql.bindings)
+                        var rows: [(fields: Fields, rank: Double, texts: [String])] = []
+                        while try statement.step() {
+                            let values = statement.values.dropFirst(schema.columns.count)
+                            let texts = values.dropFirst().map { (try? String(columnValue: $0)) ?? "" }
+                            let rank = try values.first.map { try Double(columnValue: $0) } ?? 0
+                            do {
+                                rows.append((try statement.decode(Self.self) { try Fields(_row: $0) }, rank, texts))
+                            } catch { try context.skip(Self.self, error) }
+                        }
+                        return rows
                     }
-                    return rows
                 }
                 // `objects(for:)` leaves out rows that a newer commit has deleted, so hits are matched by
                 // key.

@@ -5,15 +5,18 @@ import Journal
 struct AutomaticMigration {
     let context: WriteContext
     let settings: AutomaticSchema
+    /// The file has versions of a schema, which may have made its tables.
+    let hasVersions: Bool
     private(set) var report: SchemaReport
     /// The folded names of existing tables that were changed, whose rows must be validated.
     private var changedTables: Set<String> = []
 
     private var db: GRDB.Database { context.db }
 
-    init(_ context: WriteContext, _ settings: AutomaticSchema, report: SchemaReport) {
+    init(_ context: WriteContext, _ settings: AutomaticSchema, hasVersions: Bool, report: SchemaReport) {
         self.context = context
         self.settings = settings
+        self.hasVersions = hasVersions
         self.report = report
     }
 
@@ -144,8 +147,9 @@ struct AutomaticMigration {
         }
         plan.removal = try ColumnRemoval(columns, of: table, definition, db)
         let isAllowed = settings.allowed.contains(.rebuildTables)
-        // An empty table of an automatic schema loses nothing. A table that somebody made is theirs.
-        guard isAllowed || isEmpty && definition.isOurs(statement, table) else { return plan }
+        // An empty table of an automatic schema loses nothing. A table that somebody made is theirs, also where they
+        // wrote the statement that an automatic schema would have written.
+        guard isAllowed || isEmpty && !hasVersions && definition.isOurs(statement, table) else { return plan }
         let dropping = isAllowed ? plan.removal.constrained.first : nil
         let reason =
             comparison.key ?? comparison.differences.first?.reason
@@ -233,9 +237,13 @@ struct AutomaticMigration {
     ) throws {
         try dropIndexes(removal, table)
         var definition = definition
+        definition.removeQualifier(table.name)
         definition.drop(removal.dropped)
         for column in declared.columns { definition.adapt(column, isKey: declared.keyNames.contains(column.name)) }
-        if comparison.changesKey { definition.setKey(declared.keyNames) }
+        if comparison.changesKey {
+            try checkReferences(toKeyOf: table)
+            definition.setKey(declared.keyNames)
+        }
         let initial = comparison.missing.filter { $0.defaultSQL == nil }.compactMap { column in
             column.initialValue.map { (column.name, $0) }
         }
@@ -246,6 +254,17 @@ struct AutomaticMigration {
         report.did(.rebuilt(reason: reason), table.name)
         for column in removal.plain + removal.constrained { report.did(.droppedColumn(column.name), table.name) }
         if lost > 0 { report.did(.deletedRows(lost), table.name) }
+    }
+
+    /// Fails when a foreign key names the present key, which SQLite would then find no unique index for.
+    private func checkReferences(toKeyOf table: TableInspection) throws {
+        let key = table.stored.prefix(table.keyCount).map(\.name)
+        let references = try IncomingReference.all(of: table.name, db)
+        guard let reference = references.first(where: { $0.parents == nil || $0.needs(key) }) else { return }
+        throw StoreError(
+            .invalidSchema, "The key cannot be changed: \(reference.description) names it",
+            hint: "Change that table in a version of the schema first.", table: table.name,
+            column: key.count == 1 ? key[0] : nil)
     }
 
     // MARK: - Text indexes

@@ -6,7 +6,7 @@ struct ColumnRemoval {
     /// A column that other parts of the schema name.
     struct Kept {
         let column: TableInspection.Column
-        /// The constraints, generated columns and indexes that name it.
+        /// The constraints, generated columns, indexes and foreign keys that name it.
         let by: [String]
     }
 
@@ -31,13 +31,22 @@ struct ColumnRemoval {
         _ db: GRDB.Database
     ) throws {
         let indexes = try IndexText.all(of: table.name, db)
+        let references = try IncomingReference.all(of: table.name, db)
+        func users(of name: String, dropping dropped: Set<String>) -> [String] {
+            ColumnRemoval.users(of: name, dropping: dropped, definition, indexes)
+                + references.filter { reference in
+                    guard reference.parents?.contains(name) == true else { return false }
+                    // A foreign key of the table itself goes with its columns.
+                    return !SQLText.same(reference.child, table.name)
+                        || !dropped.isSuperset(of: reference.columns.map(SQLText.foldedName))
+                }.map(\.description)
+        }
         var dropped = Set(columns.map { SQLText.foldedName($0.name) })
         // A column that is kept may keep others: each constraint must lose all of its columns, or none.
         while true {
             let named = columns.filter { column in
                 let name = SQLText.foldedName(column.name)
-                return dropped.contains(name)
-                    && !ColumnRemoval.users(of: name, dropping: dropped, definition, indexes).isEmpty
+                return dropped.contains(name) && !users(of: name, dropping: dropped).isEmpty
             }
             if named.isEmpty { break }
             dropped.subtract(named.map { SQLText.foldedName($0.name) })
@@ -45,8 +54,7 @@ struct ColumnRemoval {
         for column in columns.sorted(by: { $0.isGenerated && !$1.isGenerated }) {
             let name = SQLText.foldedName(column.name)
             if !dropped.contains(name) {
-                let users = ColumnRemoval.users(of: name, dropping: dropped, definition, indexes)
-                kept.append(Kept(column: column, by: users))
+                kept.append(Kept(column: column, by: users(of: name, dropping: dropped)))
             } else if ColumnRemoval.isConstrained(name, definition) {
                 constrained.append(column)
             } else {

@@ -41,8 +41,17 @@ struct IndexSync {
     func run(_ indexes: [Index], report: inout SchemaReport) throws {
         let declared = try wanted(indexes)
         let present = try IndexSync.indexes(of: schema.table, db)
+        let references = try IncomingReference.all(of: schema.table, db)
         // Drops come first, because an old index may have the name of a new one.
         for other in present where other.isOurs && !declared.contains(where: { serves(other, $0) }) {
+            if other.isUnique, !other.isPartial, let reference = references.first(where: { $0.needs(other.columns) }) {
+                report.notDone.append(
+                    .init(
+                        table: schema.table, column: other.columns.joined(separator: ", "),
+                        reason: "kept the index \(other.name): \(reference.description) needs it",
+                        remedy: "Change that table in a version of the schema, or declare the index."))
+                continue
+            }
             try db.execute(sql: "DROP INDEX \(SQLText.quote(identifier: other.name))")
             report.did(.droppedIndex(other.name), schema.table)
         }

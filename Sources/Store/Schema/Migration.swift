@@ -43,8 +43,9 @@ struct Migration {
             try keepLocal(context)
             try declareNames(context)
             try context.migrating { try runVersions(database, context, &report) }
+            let hasVersions = try !versions.isEmpty || current(database) > 0
             for settings in automatic {
-                var migration = AutomaticMigration(context, settings, report: report)
+                var migration = AutomaticMigration(context, settings, hasVersions: hasVersions, report: report)
                 try migration.run()
                 report = migration.report
             }

@@ -23,6 +23,37 @@ struct TableClause {
 
     var sql: String { tokens.map(\.text).joined(separator: " ") }
 
+    /// The collations that a key of the table gives to its columns, by the columns' folded names.
+    var keyCollations: [String: String] {
+        var collations: [String: String] = [:]
+        var column: SQLToken?
+        for (token, next) in zip(tokens, tokens.dropFirst()) {
+            if token.text == "(" || token.text == "," { column = next }
+            if token.text.uppercased() == "COLLATE", let column {
+                collations[SQLText.foldedName(column.name)] = next.text
+            }
+        }
+        return collations
+    }
+
+    /// `ON CONFLICT …` of the clause; nil without it.
+    var onConflict: String? {
+        guard let index = tokens.firstIndex(where: { $0.text.uppercased() == "CONFLICT" }), index > 0,
+            index + 1 < tokens.count
+        else { return nil }
+        return tokens[index - 1...index + 1].map(\.text).joined(separator: " ")
+    }
+
+    /// Takes the table's name away from its columns: `Person.name` is `name`.
+    mutating func removeQualifier(_ table: String) {
+        tokens = tokens.flatMap { token -> [SQLToken] in
+            guard let dot = token.text.firstIndex(of: "."), SQLText.same(String(token.text[..<dot]), table) else {
+                return [token]
+            }
+            return SQLToken.scan(String(token.text[dot...].dropFirst()))
+        }
+    }
+
     /// The folded names that the clause may use as columns of its own table. Names of functions are among
     /// them, so a clause may seem to name a column that it does not use.
     var names: Set<String> {

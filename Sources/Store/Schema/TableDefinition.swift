@@ -134,8 +134,11 @@ extension TableDefinition {
         constraints.contains { $0.kind == .reference && $0.names.contains(SQLText.foldedName(column)) }
     }
 
-    /// Replaces the primary key.
+    /// Replaces the primary key. Columns that stay in it keep their collations there, and it keeps what a conflict does.
     mutating func setKey(_ key: [String]) {
+        let former = (constraints + columns.flatMap(\.clauses)).filter { $0.kind == .primaryKey }
+        let collations = former.reduce(into: [:]) { $0.merge($1.keyCollations) { first, _ in first } }
+        let onConflict = former.compactMap(\.onConflict).first.map { " \($0)" } ?? ""
         constraints.removeAll { $0.kind == .primaryKey }
         let folded = Set(key.map(SQLText.foldedName))
         var isRowid = false
@@ -145,17 +148,28 @@ extension TableDefinition {
             isRowid = key.count == 1 && columns[index].type.uppercased() == "INTEGER"
             if isRowid {
                 columns[index].clauses.removeAll { $0.kind == .notNull }
-                columns[index].clauses.insert(TableClause("PRIMARY KEY", .primaryKey), at: 0)
+                columns[index].clauses.insert(TableClause("PRIMARY KEY\(onConflict)", .primaryKey), at: 0)
             } else if !columns[index].has(.notNull) {
                 columns[index].clauses.append(TableClause("NOT NULL", .notNull))
             }
         }
         if !isRowid {
-            let names = key.map { SQLText.quote(identifier: $0) }.joined(separator: ", ")
-            constraints.insert(TableClause("PRIMARY KEY (\(names))", .primaryKey), at: 0)
+            let names = key.map { name in
+                SQLText.quote(identifier: name) + (collations[SQLText.foldedName(name)].map { " COLLATE \($0)" } ?? "")
+            }.joined(separator: ", ")
+            constraints.insert(TableClause("PRIMARY KEY (\(names))\(onConflict)", .primaryKey), at: 0)
         }
         // A table with a composite key is stored as its own index, like a new one (`DeclaredTable.create`).
         if key.count > 1 { isWithoutRowid = true }
+    }
+
+    /// Takes the table's name away from the columns in checks and generated columns, because a rebuilt table has another
+    /// name until it takes the place of the former one.
+    mutating func removeQualifier(_ table: String) {
+        for index in constraints.indices { constraints[index].removeQualifier(table) }
+        for column in columns.indices {
+            for index in columns[column].clauses.indices { columns[column].clauses[index].removeQualifier(table) }
+        }
     }
 
     /// The folded names of the columns.

@@ -76,6 +76,22 @@ final class UnknownOfOther {
     @Column(unknown: StatusOfUnknownOfOther.draft) var status: OtherOfUnknownOfOther = .a
 }
 
+@Model
+final class UnknownOfInteger {
+    var id: Int64
+    var name: String = ""
+    // error: 'status' has no unknown cases: '@Column(unknown:)' belongs to an enum with raw values, not to 'Int'
+    @Column(unknown: StatusOfUnknownOfOther.draft) var status: Int = 0
+}
+
+@Model
+final class UnknownOfOptionalText {
+    var id: Int64
+    var name: String = ""
+    // error: 'status' has no unknown cases: '@Column(unknown:)' belongs to an enum with raw values, not to 'String?'
+    @Column(unknown: StatusOfUnknownOfOther.draft) var status: String?
+}
+
 struct PointOfJSONRequiredNotCodable { var x = 0 }
 
 @Model

@@ -26,6 +26,14 @@ final class HookDidDeleteThrows {
 }
 
 @Model
+final class HookInOtherLetters {
+    var id: Int64
+    var name: String = ""
+    // error: Store would not call this 'didDelete': it is declared as 'func didDelete()'
+    func diddelete() {}
+}
+
+@Model
 final class HookLabel {
     var id: Int64
     var name: String = ""
