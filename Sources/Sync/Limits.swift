@@ -175,6 +175,9 @@ public struct Limits: Sendable, Hashable {
     /// requests", in milliseconds, each.
     public var patienceMilliseconds: Int64 = 300_000
 
+    /// How long a single command repeats a request to an object store that fails, in milliseconds.
+    public var storePatienceMilliseconds: Int64 = 30_000
+
     /// The shortest time between two notes of one peer's status beside the file, and between two writes of
     /// all of them along with changes, in milliseconds. A new kind of failure and a recovery are noted at
     /// once.

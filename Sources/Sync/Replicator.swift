@@ -224,11 +224,16 @@ public final class Replicator: Sendable {
     /// Compacts the journal from time to time, when enough has become stable to be worth a pass over it.
     ///
     /// A file that knows of no other replica is left alone: its history is what a first peer gets. So is every file
-    /// while clocks differ. Where the leases of all others have ended, nobody is waited for.
+    /// while clocks differ, and for some time after the clock here was set. Where the leases of all others have ended,
+    /// nobody is waited for.
     private func compactRegularly() async {
         guard let interval = limits.compactionMilliseconds else { return }
         var pace = CompactionPace(longestMilliseconds: limits.compactionPassMilliseconds)
+        // Two hellos: the last one may be on its way.
+        var leases = LeaseClock(
+            toleranceMilliseconds: limits.clockSkewMilliseconds, waitMilliseconds: 2 * limits.aliveMilliseconds)
         while !Task.isCancelled {
+            leases.note(reading)
             do {
                 // First after a pause: peers have been met then.
                 try await clock.sleep(milliseconds: interval)
@@ -236,6 +241,8 @@ public final class Replicator: Sendable {
                 // Cancelled.
                 return
             }
+            leases.note(reading, afterPauseOf: interval)
+            guard leases.isSure else { continue }
             do {
                 let (horizon, entries) = try await blocking { [inbox, replica] in
                     (
@@ -260,6 +267,10 @@ public final class Replicator: Sendable {
                     .compactionFailed, "The journal cannot be compacted: \(SyncError(wrapping: error))")
             }
         }
+    }
+
+    private var reading: LeaseClock.Reading {
+        .init(wall: clock.wallMilliseconds(), steady: clock.steadyMilliseconds())
     }
 
     /// Makes the monitor that all followers share. It brings derived state and held rows up to date when the
@@ -343,12 +354,17 @@ public final class Replicator: Sendable {
         if let exposure = peer.exposure { logger.log(.peerExposed, "\(exposure)", peer: peer.name) }
         var limits = limits
         limits.archive = limits.archive.ofOneExchange
-        let transport = try await blocking { [limits] in try self.transport(to: peer, limits: limits) }
+        let transport = try await blocking { [limits] in
+            try self.transport(to: peer, limits: limits, isPatient: true)
+        }
         let patient = PatientTransport(base: transport, limits: limits, clock: clock, entropy: entropy)
         return SyncSession(replica: replica, inbox: inbox, transport: patient, limits: limits, clock: clock)
     }
 
-    private func transport(to peer: PeerConfiguration, limits: Limits) throws -> any Transport {
+    /// - Parameter isPatient: For a single exchange: see ``PatientStore``.
+    private func transport(
+        to peer: PeerConfiguration, limits: Limits, isPatient: Bool = false
+    ) throws -> any Transport {
         switch peer.address {
         case .http: return try CurlTransport(peer, limits: limits)
         case .file(let path):
@@ -362,9 +378,10 @@ public final class Replicator: Sendable {
             }
             var limits = limits
             limits.archive = store.limits(limits.archive)
+            let base = try store.open(tls: peer.tls, bytesPerSecond: peer.bytesPerSecond, limits: limits)
             return ArchiveTransport(
-                try store.open(tls: peer.tls, bytesPerSecond: peer.bytesPerSecond, limits: limits), replica: replica,
-                limits: limits, clock: clock, logger: logger, entropy: entropy)
+                isPatient ? PatientStore(base, limits: limits, clock: clock, entropy: entropy) : base,
+                replica: replica, limits: limits, clock: clock, logger: logger, entropy: entropy)
         }
     }
 }

@@ -107,6 +107,22 @@ struct NamedTableTests {
         try db.close()
     }
 
+    @Test("[36] a key that a foreign key names may get another type, and the foreign key holds")
+    func typeOfNamedKey() throws {
+        try prepare(
+            { $0.version(1) { try $0.execute("CREATE TABLE Item (id TEXT NOT NULL PRIMARY KEY)") } },
+            "CREATE TABLE Child (id INTEGER PRIMARY KEY, item INTEGER REFERENCES Item (id) ON DELETE CASCADE)",
+            "INSERT INTO Item VALUES ('1'), ('2')", "INSERT INTO Child VALUES (10, 1), (20, 2)")
+        let db = try open { $0.automatic(Item.self, allowing: .rebuildTables) }
+        #expect(try sql("Item", db)?.contains("\"id\" INTEGER PRIMARY KEY") == true)
+        #expect(db.schemaReport.done.count == 1)
+        try db.execute("DELETE FROM Item WHERE id = 1")
+        #expect(try db.values(Int.self, "SELECT id FROM Child") == [20])
+        let error = #expect(throws: StoreError.self) { try db.execute("INSERT INTO Child VALUES (30, 3)") }
+        #expect(error?.code == .foreignKey)
+        try db.close()
+    }
+
     @Test(
         "[34] an empty table that a version made is not rebuilt, although it is spelled as automatic schemas spell it")
     func versionsAreTheirs() throws {

@@ -241,7 +241,8 @@ struct AutomaticMigration {
         definition.drop(removal.dropped)
         for column in declared.columns { definition.adapt(column, isKey: declared.keyNames.contains(column.name)) }
         if comparison.changesKey {
-            try checkReferences(toKeyOf: table)
+            // A key of the same columns stays the unique index that references need, whatever its type.
+            if comparison.key != nil { try checkReferences(toKeyOf: table) }
             definition.setKey(declared.keyNames)
         }
         let initial = comparison.missing.filter { $0.defaultSQL == nil }.compactMap { column in

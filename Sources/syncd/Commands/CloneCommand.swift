@@ -77,7 +77,7 @@ struct CloneCommand: AsyncParsableCommand, ExtensionLoading {
         switch peer.address {
         case .http: try CurlTransport(peer)
         case .file(let file): try LocalTransport.open(path: file, limits: .standard, clock: SystemClock())
-        case .archive(let store): ArchiveSnapshots(try store.open(tls: peer.tls))
+        case .archive(let store): ArchiveSnapshots(PatientStore(try store.open(tls: peer.tls)))
         }
     }
 

@@ -26,7 +26,7 @@ struct ReadArgument: ParsableArguments {
             try replica.closeReader()
             return result
         }
-        let store = try StoreArgument.open(PeerConfiguration(path))
+        let store = PatientStore(try StoreArgument.open(PeerConfiguration(path)))
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("syncd-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])

@@ -46,7 +46,7 @@ struct RestoreCommand: AsyncParsableCommand {
     }
 
     private func restoreFromArchive() async throws {
-        let store = try StoreArgument.open(PeerConfiguration(source))
+        let store = PatientStore(try StoreArgument.open(PeerConfiguration(source)))
         guard let at else {
             throw Failure(
                 "A restore from an archive needs a time",

@@ -42,7 +42,8 @@ struct StoreArgument: ParsableArguments {
         }
     }
 
-    func open() throws -> any ObjectStore { try StoreArgument.open(peer) }
+    /// The store for this command.
+    func open() throws -> any ObjectStore { PatientStore(try StoreArgument.open(peer)) }
 
     /// - Throws: ``Failure`` for the address of something else.
     static func open(_ peer: PeerConfiguration) throws -> any ObjectStore {

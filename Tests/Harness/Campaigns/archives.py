@@ -161,7 +161,8 @@ class ArchiveTest(Campaign):
     def kill(self, number):
         every = max(1, self.options.kills // max(1, self.options.store_kills))
         if self.can_kill_server and number % every == every // 2:
-            return self.kill_store()
+            self.kill_store()
+            return
         gateway = self.server.gateway if self.can_kill_server else None
         kind = self.rng.choices(("replica", "hub", "gateway"), (5, 2, 2 if gateway else 0))[0]
         if kind == "gateway":
@@ -177,9 +178,7 @@ class ArchiveTest(Campaign):
         return bool(self.server) and self.server.is_durable
 
     def kill_store(self):
-        process = self.rng.choice(self.server.stores)
-        self.kill_server(process, "store")
-        return process
+        self.kill_server(self.rng.choice(self.server.stores), "store")
 
     def kill_server(self, process, kind):
         """Kills a part of the server. Programs go on writing while it is away."""
@@ -189,12 +188,7 @@ class ArchiveTest(Campaign):
     def settle(self):
         """Ends all faults, and checks that nothing is lost."""
         self.fault_rate = 0.0
-        # A server that is never killed is ready, and may be too busy to say so.
-        for process in self.server.processes if self.can_kill_server else []:
-            try:
-                process.wait_until_ready()
-            except StoreError as error:
-                raise Failed(str(error))
+        self.wait_until_serving()
         with self.progress:
             while any(replica.writer.owed for replica in self.replicas):
                 for replica in self.replicas:
@@ -203,6 +197,14 @@ class ArchiveTest(Campaign):
         # A replica writes what the archive has lacked for one to two minutes.
         wait_until_equal(self.replicas, SETTLE_SECONDS)
         self.check_rows()
+
+    def wait_until_serving(self):
+        # A server that is never killed serves, and may be too busy to say so.
+        if self.can_kill_server:
+            try:
+                self.server.wait_until_serving()
+            except StoreError as error:
+                raise Failed(str(error))
 
     def check_rows(self):
         rows = written_rows(check_equal(self.replicas, verify=False))
@@ -270,12 +272,10 @@ class ArchiveTest(Campaign):
         removing = self.start([self.syncd, *collect, "--grace", "0s"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(self.rng.uniform(0, 0.3))
         if self.can_kill_server:
-            killed = [self.kill_store()]
+            self.kill_store()
             if self.server.gateway:
                 self.kill_server(self.server.gateway, "gateway")
-                killed.append(self.server.gateway)
-            for process in killed:
-                process.wait_until_ready()
+            self.wait_until_serving()
         else:
             removing.kill()
         removing.wait()

@@ -146,8 +146,26 @@ class Server:
         return f"s3://{BUCKET}/{prefix}?endpoint={self.url(port)}"
 
     def make_bucket(self):
-        empty = hashlib.sha256(b"").hexdigest()
-        subprocess.run(["curl", "--silent", "--show-error", "--fail", "--retry", "20", "--retry-delay", "1", "--retry-all-errors",
-                        "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{ACCESS_KEY}:{SECRET_KEY}", "--request", "PUT",
-                        "--header", f"x-amz-content-sha256: {empty}", *(["--cacert", self.authority] if self.authority else []),
-                        f"{self.url()}/{BUCKET}"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*self.put(BUCKET), "--retry", "20", "--retry-delay", "1", "--retry-all-errors"], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def put(self, path, text=""):
+        """Returns a command that makes a bucket, or an object with `text`."""
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        return ["curl", "--silent", "--show-error", "--fail", "--aws-sigv4", "aws:amz:us-east-1:s3",
+                "--user", f"{ACCESS_KEY}:{SECRET_KEY}", "--request", "PUT", "--header", f"x-amz-content-sha256: {digest}",
+                *(["--data-raw", text] if text else []), *(["--cacert", self.authority] if self.authority else []),
+                f"{self.url()}/{path}"]
+
+    def wait_until_serving(self):
+        """Waits until all processes are ready and an object can be written: a store that starts again may take writes
+        some seconds after it says that it is ready."""
+        for process in self.processes:
+            process.wait_until_ready()
+        end = time.monotonic() + START_SECONDS
+        # An object outside of every archive; where one is empty, some servers ask no store for it.
+        while subprocess.run([*self.put(f"{BUCKET}/serving", "yes"), "--max-time", "10"], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL).returncode:
+            if time.monotonic() > end:
+                raise StoreError(f"{self.name} takes no object {START_SECONDS} seconds after its processes are ready")
+            time.sleep(0.2)
