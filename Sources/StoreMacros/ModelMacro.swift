@@ -17,11 +17,13 @@ extension ModelMacro: MemberMacro {
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
         // A class that inherits from a model is one already. The compiler refuses it, because models are final.
-        if declaration.is(ClassDeclSyntax.self), protocols.isEmpty { return RefusedModel.members(of: declaration) }
+        if declaration.is(ClassDeclSyntax.self), protocols.isEmpty {
+            return RefusedModel.members(of: declaration, protocols)
+        }
         guard
             let model = ModelDeclaration.parse(
                 declaration, attribute: node, enclosing: context.lexicalContext, report: { context.diagnose($0) })
-        else { return RefusedModel.members(of: declaration) }
+        else { return RefusedModel.members(of: declaration, protocols) }
         switch model.kind {
         case .liveClass: return LiveModelExpansion(model: model, place: PropertyPlace(in: context)).members
         case .value: return []
@@ -59,23 +61,16 @@ extension ModelMacro: ExtensionMacro {
         guard
             let model = ModelDeclaration.parse(
                 declaration, attribute: node, enclosing: context.lexicalContext, report: { _ in })
-        else { return [] }
+        else { return try RefusedModel.extensions(of: declaration, type, protocols) }
         switch model.kind {
         // As above: a class that inherits from a model conforms already.
-        case .liveClass
-        where !protocols.contains(where: { $0.trimmedDescription.split(separator: ".").last == "Model" }):
+        case .liveClass where !protocols.hasModel:
             return []
         case .liveClass:
             return [
                 try ExtensionDeclSyntax(
                     "extension \(type.trimmed): nonisolated Store.TableModel, nonisolated Store.Model {}"),
-                // The compiler (6.3) expects each protocol that the macro may add, and aborts at a class that inherits
-                // from one without it.
-                try ExtensionDeclSyntax(
-                    """
-                    @available(*, unavailable, message: "a class is a live model: read its objects with queries")
-                    extension \(type.trimmed): nonisolated Store.ValueModel {}
-                    """),
+                try unavailableValue(of: type),
             ]
         case .value:
             let body = ValueModelExpansion(
@@ -87,4 +82,21 @@ extension ModelMacro: ExtensionMacro {
             ]
         }
     }
+}
+
+extension ModelMacro {
+    /// The compiler (6.3) expects each protocol that the macro may add, and aborts at a class that inherits from one
+    /// without it.
+    static func unavailableValue(of type: some TypeSyntaxProtocol) throws -> ExtensionDeclSyntax {
+        try ExtensionDeclSyntax(
+            """
+            @available(*, unavailable, message: "a class is a live model: read its objects with queries")
+            extension \(type.trimmed): nonisolated Store.ValueModel {}
+            """)
+    }
+}
+
+extension [TypeSyntax] {
+    /// True when the declaration does not conform to `Model` yet, by a class from which it inherits.
+    var hasModel: Bool { contains { $0.trimmedDescription.split(separator: ".").last == "Model" } }
 }

@@ -30,6 +30,34 @@ final class SubclassOfClass: BaseOfSubclassOfClass {
 }
 
 @Model
+// error: the model class 'OpenAnimal' must be final: each row has one object of one type
+class OpenAnimal {
+    var id: Int64
+    var name: String = ""
+    static let indexes = [Index(\.name)]
+}
+
+class OpenDog: OpenAnimal {
+    var size = 0
+}
+
+@Model
+final class OpenPuppy: OpenDog {
+    var age: Int = 0
+}
+
+@Model
+// error: the model class 'OpenPlant' must be final: each row has one object of one type
+class OpenPlant {
+    @PrimaryKey var name: String
+}
+
+@Model
+final class OpenTree: OpenPlant {
+    var height: Int = 0
+}
+
+@Model
 final class IndexesInstance {
     var id: Int64
     var name: String = ""
