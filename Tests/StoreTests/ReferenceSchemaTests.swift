@@ -120,6 +120,31 @@ struct ReferenceSchemaTests {
         #expect(db.schemaReport.notDone.isEmpty)
     }
 
+    @Test("a column that an earlier release made ANY is reported, and gets its type where a rebuild is allowed")
+    func ofEarlierRelease() throws {
+        let path = directory.file("db.sqlite")
+        let earlier = try Database(path: path) { _ in }
+        for sql in [
+            "CREATE TABLE Course (id BLOB NOT NULL PRIMARY KEY, rival ANY) STRICT",
+            "INSERT INTO Course VALUES (x'01010101010101010101010101010101', NULL)",
+            "INSERT INTO Course VALUES (x'02020202020202020202020202020202', x'01010101010101010101010101010101')",
+        ] {
+            try earlier.execute(SQL(raw: sql))
+        }
+        try earlier.close()
+        let reporting = try open()
+        #expect(
+            reporting.schemaReport.notDone.map { "\($0.column ?? ""): \($0.reason)" }
+                == ["rival: the column is ANY, but the model stores BLOB"])
+        try reporting.close()
+        let db = try open("db.sqlite", .rebuildTables)
+        #expect(try statement(of: "Course", in: db).contains("BLOB"))
+        #expect(throws: StoreError.self) { try db.execute("UPDATE Course SET rival = 'x'") }
+        #expect(try Course.query.all(in: db).compactMap(\.rival).count == 1)
+        #expect(db.schemaReport.notDone.isEmpty)
+        try db.close()
+    }
+
     @Test("a required reference cannot be set to nil: the opening fails and says so")
     func setNullOfRequired() throws {
         let error = #expect(throws: StoreError.self) {

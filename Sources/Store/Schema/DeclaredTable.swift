@@ -117,11 +117,14 @@ struct DeclaredTable {
 }
 
 extension ColumnStorage {
-    /// True when a column declared with `type` stores values of this class unchanged
+    /// True when a column declared with `type` stores values of this class unchanged, and no others where its table is
+    /// STRICT
     /// (https://sqlite.org/datatype3.html#determination_of_column_affinity).
     func fits(declaredType type: String) -> Bool {
         let type = type.uppercased()
-        if self == .any || type.isEmpty || type == "ANY" { return true }
+        if self == .any || type.isEmpty { return true }
+        // Another program may write a value of any class there, which the property cannot read.
+        if type == "ANY" { return false }
         if type.contains("INT") { return self == .integer }
         if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) { return self == .text }
         if type.contains("BLOB") { return self == .blob }
