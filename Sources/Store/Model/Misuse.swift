@@ -88,7 +88,75 @@ extension Model {
     ) throws -> Self { preconditionFailure("unavailable") }
 }
 
+extension Model {
+    /// Refuses a key of another type.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the key has another type: 'upsert' takes the model's 'ID'")
+    @discardableResult
+    public static func upsert<Key>(
+        _ id: Key, in database: Database, _ fill: (inout Fields) throws -> Void
+    ) throws -> Self { preconditionFailure("unavailable") }
+
+    /// Refuses a key of another type.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the key has another type: 'findOrCreate' takes the model's 'ID'")
+    @discardableResult
+    public static func findOrCreate<Key>(
+        _ id: Key, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
+    ) throws -> Self { preconditionFailure("unavailable") }
+
+    /// Refuses a key of another type.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the key has another type: 'modify' takes the model's 'ID'")
+    @discardableResult
+    public static func modify<Key>(
+        _ id: Key, in database: Database, _ edit: (inout Fields) throws -> Void
+    ) throws -> Self? { nil }
+}
+
+extension Model {
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// Refuses a column that is no reference.
+    @_disfavoredOverload
+    @available(
+        *, unavailable, message: "a foreign key belongs to a reference: declare the property as a 'Ref' of the model"
+    )
+    public static func ForeignKey<V>(
+        _ column: ColumnPath<Self, V>, onDelete action: Store.ForeignKey.Action = .refuse
+    ) -> Store.ForeignKey { preconditionFailure("unavailable") }
+
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// Refuses a name.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "a foreign key names its property by key path: 'ForeignKey(\\.player)'")
+    public static func ForeignKey(
+        _ column: String, onDelete action: Store.ForeignKey.Action = .refuse
+    ) -> Store.ForeignKey { preconditionFailure("unavailable") }
+}
+
+extension Database {
+    /// Refuses one object.
+    @_disfavoredOverload
+    @available(
+        *, unavailable, message: "'delete' of a database takes a list; one object is deleted by 'object.delete()'"
+    )
+    public func delete(_ object: some Model) throws {}
+
+    /// Refuses one object.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: "'save' of a database takes a list; one object is saved by 'object.save { $0.… = … }'"
+    )
+    public func save(_ object: some PendingChange) throws {}
+}
+
 extension Ref {
+    /// Refuses an object that may be missing.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the object may be nil: 'object.map { Ref($0) }'")
+    public init(_ object: Target?) { preconditionFailure("unavailable") }
+
     /// Refuses a key of another type.
     @_disfavoredOverload
     @available(

@@ -117,3 +117,33 @@ func createWithProperty(_ db: Database) throws {
     // error: extraneous argument label 'name:' in call
     try Person.create(name: "x", in: db)
 }
+
+func upsertByText(_ db: Database) throws {
+    // error: the key has another type: 'upsert' takes the model's 'ID'
+    try Person.upsert("7", in: db) { $0.name = "x" }
+}
+
+func findOrCreateByText(_ db: Database) throws {
+    // error: the key has another type: 'findOrCreate' takes the model's 'ID'
+    try Person.findOrCreate("7", in: db) { $0.name = "x" }
+}
+
+func modifyByText(_ db: Database) throws {
+    // error: the key has another type: 'modify' takes the model's 'ID'
+    try Person.modify("7", in: db) { $0.name = "x" }
+}
+
+func refOfOptional(_ db: Database, _ person: Person?) throws {
+    // error: the object may be nil: 'object.map { Ref($0) }'
+    try Pet.create(in: db) { $0.owner = Ref(person) }
+}
+
+func deleteByDatabase(_ db: Database, _ person: Person) throws {
+    // error: 'delete' of a database takes a list; one object is deleted by 'object.delete()'
+    try db.delete(person)
+}
+
+func saveByDatabase(_ db: Database, _ person: Person) throws {
+    // error: 'save' of a database takes a list; one object is saved by 'object.save { $0.… = … }'
+    try db.save(person)
+}

@@ -130,3 +130,19 @@ final class UnreadableRowsOfText {
     // error: 'unreadableRows' is an 'UnreadableRows', such as 'UnreadableRows.skip'
     static let unreadableRows = "skip"
 }
+
+@Model
+final class ForeignKeyOfNumber {
+    var id: Int64
+    var owner: Int64 = 0
+    // error: a foreign key belongs to a reference: declare the property as a 'Ref' of the model
+    static let foreignKeys = [ForeignKey(\.owner)]
+}
+
+@Model
+final class ForeignKeyByName {
+    var id: Int64
+    var owner: Ref<Person>?
+    // error: a foreign key names its property by key path: 'ForeignKey(\.player)'
+    static let foreignKeys = [ForeignKey("owner")]
+}
