@@ -242,7 +242,8 @@ package final class Inbox: Sendable {
             stamp: { try? reader.stamp(of: $0, version: $1) })
     }
 
-    private func latestStamp(_ now: Stamp) -> Stamp {
+    /// The greatest stamp that is merged at a time.
+    func latestStamp(_ now: Stamp) -> Stamp {
         Stamp(milliseconds: now.milliseconds + limits.clockSkewMilliseconds)
     }
 

@@ -68,10 +68,11 @@ extension Inbox {
         let inbox = try Inbox(
             replica: other, limits: limits, functions: functions, logger: logger, wallClock: wallClock)
         defer { try? inbox.close() }
-        let time = Double(wallClock().milliseconds) / 1_000
+        let now = wallClock()
+        let time = Double(now.milliseconds) / 1_000
         let seen = try inbox.vector()
-        let unseen = try replica.read { try UnseenRows($0, seen: seen) }
-        let work = try other.read { try RebasedWork(unseen, seen: seen, now: wallClock(), $0) }
+        let unseen = try replica.read { try UnseenRows($0, seen: seen, latest: latestStamp(now)) }
+        let work = try other.read { try RebasedWork(unseen, seen: seen, now: now, $0) }
         for batch in [work.theirs.finished(), work.mine.finished()].compactMap(\.self) {
             let report = try inbox.receive(batch)
             guard report.applied == batch.changes.count else {

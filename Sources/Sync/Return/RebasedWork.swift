@@ -43,8 +43,9 @@ struct RebasedWork {
                 writes += decided.map { ($0, row.key, entry) }
             }
         }
-        // Stamps rise along each origin, and are later than everything that the writer has seen.
-        var stamp = max(now, reader.identity.sealedStamp)
+        // Stamps rise along each origin, and are later than everything that the writer has seen, here or in the file
+        // that it comes back with.
+        var stamp = max(now, reader.identity.sealedStamp, unseen.lastStamp)
         for (write, key, entry) in writes.enumerated().sorted(by: {
             ($0.element.write.branch.rawValue, $0.offset) < ($1.element.write.branch.rawValue, $1.offset)
         }).map(\.element) {

@@ -27,12 +27,15 @@ struct UnseenRows {
     private(set) var tables: [Table] = []
     /// How many changes the other replica lacks.
     private(set) var changes = 0
+    /// The latest stamp of these, without those that no replica with a right clock can have merged.
+    private(set) var lastStamp = Stamp.zero
 
     /// - Parameters:
     ///   - db: A snapshot of the replica whose changes are looked at.
     ///   - seen: What the other replica has.
+    ///   - latest: The greatest stamp that others accept now.
     /// - Throws: ``JournalError/Code/corrupt``; errors of SQLite.
-    init(_ db: Database, seen: VersionVector) throws {
+    init(_ db: Database, seen: VersionVector, latest: Stamp) throws {
         let reader = try JournalReader(db)
         let own = reader.identity.origin
         func isSeen(_ entry: JournalEntry) -> Bool { entry.version <= seen[entry.origin ?? own] }
@@ -40,6 +43,7 @@ struct UnseenRows {
         try reader.forEachEntry { entry in
             guard !isSeen(entry) else { return }
             changes += 1
+            if entry.stamp <= latest { lastStamp = max(lastStamp, entry.stamp) }
             var start =
                 touched[entry.tableID]?[entry.key] ?? Row.Start(key: Array(entry.keyValues), position: entry.seq)
             if entry.operation == .insert, entry.isMinted, entry.written[0] == nil {
