@@ -88,7 +88,50 @@ extension String {
 
                 private init() {
                     preconditionFailure()
-                }\(listMembers)
+                }\(listMembers)\(conformance)
+            }\(extensions)
+            """
+    }
+
+    private var isFinal: Bool { contains("final class ") }
+
+    /// What a class gets besides that is not final, without `indexes`.
+    private var conformance: String {
+        guard !isFinal, let name = firstMatch(of: /class (\w+)/)?.1 else { return "" }
+        let access = contains("open class ") ? "public " : ""
+        return """
+
+
+                \(access)typealias Columns = \(name)
+
+                \(access)typealias ID = Int64
+
+                \(access)typealias Fields = Store._NonfinalFields<Int64>
+
+                \(access)static func _make(_ fields: Fields, _ start: Store.RegistrationContext) -> Self {
+                    preconditionFailure()
+                }
+
+                \(access)static func _read(
+                    _ row: Store.RowCursor, _ start: Store.RegistrationContext
+                ) throws -> Self {
+                    preconditionFailure()
+                }
+            """
+    }
+
+    /// The conformances of a class that is not final.
+    private var extensions: String {
+        guard !isFinal, let name = firstMatch(of: /class (\w+)/)?.1 else { return "" }
+        return """
+
+
+            @available(*, unavailable, message: "a model is a final class")
+            extension \(name): nonisolated Store.TableModel, nonisolated Store.Model {
+            }
+
+            @available(*, unavailable, message: "a class is a live model: read its objects with queries")
+            extension \(name): nonisolated Store.ValueModel {
             }
             """
     }
