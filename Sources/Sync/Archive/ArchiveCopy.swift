@@ -58,7 +58,7 @@ package struct ArchiveCopy: Sendable {
         if case .oldest = beginning { return ArchiveSnapshots(store, limits: limits, takesOldest: true) }
         guard let at else { return ArchiveSnapshots(store, limits: limits) }
         // A snapshot made later serves as well, as far as its journal reaches back.
-        let isReached = try await SnapshotStore(store: store, limits: limits).all()
+        let isReached = try await SnapshotStore(store: store, limits: limits).whole()
             .contains { $0.milliseconds <= at.milliseconds }
         return isReached
             ? ArchiveSnapshots(store, until: at.milliseconds, limits: limits)

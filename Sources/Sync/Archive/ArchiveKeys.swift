@@ -49,11 +49,23 @@ enum ArchiveKeys {
     /// A mark of a collection, under a random name.
     static func mark(_ number: UInt64) -> String { marks + StreamID(number).description }
 
-    /// The beginning of the keys that name packs which a reader found missing or damaged. The objects are empty.
+    /// The beginning of the keys that name packs and snapshots which a reader found missing or damaged. The objects
+    /// are empty.
     static let damages = "1/d/"
 
     /// A pack that a reader found missing or damaged.
     static func damage(_ stream: StreamID, _ sequence: Int64) -> String { "\(damages)\(stream)/\(sequence)" }
+
+    /// A snapshot of which a reader found a part missing or damaged.
+    static func damage(ofSnapshot id: String) -> String { damagedSnapshots + id }
+
+    /// The beginning of the keys of damaged snapshots. No stream is called `s`.
+    static let damagedSnapshots = damages + "s/"
+
+    /// The snapshot that a key names as damaged; nil for another key.
+    static func damagedSnapshot(_ key: String) -> String? {
+        key.hasPrefix(damagedSnapshots) ? String(key.dropFirst(damagedSnapshots.utf8.count)) : nil
+    }
 
     /// The stream that the key of a damaged pack names; nil for another key.
     static func damagedStream(_ key: String) -> StreamID? {

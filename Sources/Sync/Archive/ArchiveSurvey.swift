@@ -72,12 +72,15 @@ package struct ArchiveSurvey: Sendable {
     package func summary() async throws -> Summary {
         let meta = try await meta()
         let (heads, problems) = try await heads()
-        let snapshots = try await SnapshotStore(store: store, limits: limits).all()
+        let shelf = SnapshotStore(store: store, limits: limits)
+        let snapshots = try await shelf.all()
+        let parts = SnapshotParts(counts: try await shelf.partCounts(), damaged: try await shelf.damaged())
+        let whole = snapshots.filter { parts.isWhole($0.manifest) }
         var holds = Holdings()
         for head in heads { holds.merge(head.holds) }
-        let collected = try await collected(snapshots)
+        let collected = try await collected(whole)
         holds.merge(collected.holds)
-        let base = snapshots.reduce(into: VersionVector()) { $0.merge($1.horizon.vector) }
+        let base = whole.reduce(into: VersionVector()) { $0.merge($1.horizon.vector) }
         var acknowledgements: [Acknowledgement] = []
         for object in try await store.listAll(ArchiveKeys.acknowledgements) {
             if let bytes = try await store.get(object.key),
@@ -86,9 +89,10 @@ package struct ArchiveSurvey: Sendable {
                 acknowledgements.append(stored.acknowledgement)
             }
         }
-        let damages = try await store.listAll(ArchiveKeys.damages).map {
-            "a replica has found \($0.key.dropFirst(ArchiveKeys.damages.utf8.count)) missing or damaged"
-        }
+        let lacking = snapshots.compactMap { parts.lack(of: $0.manifest) }
+        let damages = try await store.listAll(ArchiveKeys.damages).filter {
+            ArchiveKeys.damagedSnapshot($0.key) == nil
+        }.map { "a replica has found \($0.key.dropFirst(ArchiveKeys.damages.utf8.count)) missing or damaged" }
         return Summary(
             name: store.name, cluster: meta.cluster, archive: meta.archive.origin, createsOnce: meta.createsOnce,
             streams: heads.map { head in
@@ -104,7 +108,7 @@ package struct ArchiveSurvey: Sendable {
                     changes: snapshot.manifest.vector.entries.reduce(0) { $0.addingSaturating($1.version) })
             },
             vector: holds.reachable(from: base).whole, acknowledgements: acknowledgements,
-            problems: problems + damages)
+            problems: problems + lacking + damages)
     }
 
     /// Reads everything, and checks it: digests, the order of the packs, that no change is missing between two others,
@@ -116,8 +120,7 @@ package struct ArchiveSurvey: Sendable {
         let reader = PackReader(store: store, meta: try await meta(), limits: limits)
         let (heads, problems) = try await heads()
         var found = Verification(problems: problems)
-        let snapshots = SnapshotStore(store: store, limits: limits)
-        let whole = try await snapshots.all()
+        let whole = try await verifySnapshots(&found, onProgress)
         let collected = try await collected(whole)
         var holds = collected.holds
         for head in heads {
@@ -155,24 +158,7 @@ package struct ArchiveSurvey: Sendable {
                 found.problems.append("the packs \(expected) to \(head.last) of stream \(head.stream.id) are missing")
             }
         }
-        var base = VersionVector()
-        for snapshot in whole {
-            let manifest = snapshot.manifest
-            base.merge(snapshot.horizon.vector)
-            found.snapshots += 1
-            for index in manifest.parts.indices {
-                do {
-                    let bytes = try await snapshots.part(index, of: manifest.id, size: manifest.size(ofPart: index))
-                    found.bytes += Int64(bytes.count)
-                    if SHA256.digest(of: bytes) != manifest.parts[index].bytes {
-                        found.problems.append("part \(index) of the snapshot \(manifest.id) was changed")
-                    }
-                } catch let error as SyncError where error.code == .notFound || error.code == .invalid {
-                    found.problems.append(error.message)
-                }
-                onProgress(found)
-            }
-        }
+        let base = whole.reduce(into: VersionVector()) { $0.merge($1.horizon.vector) }
         let (reachable, _) = holds.reachable(from: base)
         for range in holds.ranges where range.last > reachable[range.origin.origin] {
             found.problems.append(
@@ -182,7 +168,38 @@ package struct ArchiveSurvey: Sendable {
         return found
     }
 
-    /// What a new replica has that is made of each snapshot and takes all packs it can, by the snapshots' names.
+    /// Reads all parts of all snapshots.
+    ///
+    /// - Returns: The snapshots that are whole.
+    private func verifySnapshots(
+        _ found: inout Verification, _ onProgress: @Sendable (Verification) -> Void
+    ) async throws -> [ArchivedSnapshot] {
+        let shelf = SnapshotStore(store: store, limits: limits)
+        var whole: [ArchivedSnapshot] = []
+        for snapshot in try await shelf.all() {
+            let manifest = snapshot.manifest
+            found.snapshots += 1
+            let before = found.problems.count
+            for index in manifest.parts.indices {
+                if let bytes = try await store.get(ArchiveKeys.part(index, of: manifest.id)) {
+                    found.bytes += Int64(bytes.count)
+                    do {
+                        _ = try shelf.check(bytes, index, of: manifest)
+                    } catch {
+                        found.problems.append(SyncError(wrapping: error).message)
+                    }
+                } else {
+                    found.problems.append(
+                        "part \(index) of the snapshot \(manifest.id) is missing in \(store.name)")
+                }
+                onProgress(found)
+            }
+            if found.problems.count == before { whole.append(snapshot) }
+        }
+        return whole
+    }
+
+    /// What a new replica has that is made of each whole snapshot and takes all packs it can, by the snapshots' names.
     ///
     /// - Throws: As ``summary()``.
     package func clones() async throws -> [String: VersionVector] {
@@ -197,7 +214,7 @@ package struct ArchiveSurvey: Sendable {
             }
         }
         var clones: [String: VersionVector] = [:]
-        for snapshot in try await SnapshotStore(store: store, limits: limits).all() {
+        for snapshot in try await SnapshotStore(store: store, limits: limits).whole() {
             clones[snapshot.manifest.id] = holds.reachable(from: snapshot.manifest.vector).all
         }
         return clones

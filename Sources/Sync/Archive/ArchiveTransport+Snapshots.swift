@@ -10,9 +10,11 @@ extension ArchiveTransport {
     /// - Throws: ``SyncError`` of the store and of the file.
     package func makeSnapshotIfDue() async throws -> Bool {
         guard let session = state.withLock({ $0.session }) else { return false }
-        let newest = try await SnapshotStore(store: store, limits: limits).all().last
+        try await session.reader.lookAtSnapshots()
         let now = clock.wallMilliseconds()
-        if let newest, now - newest.milliseconds < limits.archive.snapshotMilliseconds { return false }
+        if let newest = await session.reader.newestSnapshot, now - newest < limits.archive.snapshotMilliseconds {
+            return false
+        }
         // Only a replica that has everything the archive holds; then no pack is needed besides the snapshot.
         let known = await session.reader.known
         guard try await blocking({ [replica] in try replica.read { try KnownVersions($0).vector } }).covers(known)

@@ -85,10 +85,11 @@ package final class ArchiveTransport: Transport {
             let session = try await open(mine)
             try await session.writer.checkLast()
             try await announce(session, mine.origin, isLast: true)
-            try await session.reader.lookAtSnapshots()
+            let isRegular = until == nil && isDue(\.regularly)
+            try await session.reader.lookAtSnapshots(isThorough: isRegular)
             try await look(session)
             if until == nil, try await writeBase(for: mine, session) { try await look(session) }
-            if until == nil, isDue(\.regularly) {
+            if isRegular {
                 try await lookAtDamages(session)
                 try await exchangeAcknowledgements(mine)
                 state.withLock { $0.regularly = clock.steadyMilliseconds() }

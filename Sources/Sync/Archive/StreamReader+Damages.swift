@@ -30,15 +30,21 @@ extension StreamReader {
             reported.insert(key)
         }
         for key in reported.subtracting(lost).sorted() {
-            guard let id = ArchiveKeys.damagedStream(key), let stream = streams[id], stream.remains != nil,
-                stream.next > stream.head?.last ?? 0
-            else { continue }
+            guard isSettled(key) else { continue }
             try await store.delete(key)
             reported.remove(key)
         }
     }
 
-    /// Takes what readers told of missing and damaged packs: their streams are read again.
+    /// True when what is told of an object holds no more: the pack's changes are in others, or the snapshot is gone.
+    private func isSettled(_ key: String) -> Bool {
+        if let id = ArchiveKeys.damagedSnapshot(key) { return manifests[ArchiveKeys.manifest(id)] == nil }
+        guard let id = ArchiveKeys.damagedStream(key), let stream = streams[id] else { return false }
+        return stream.remains != nil && stream.next > stream.head?.last ?? 0
+    }
+
+    /// Takes what readers told of missing and damaged objects: the streams of packs are read again, and snapshots
+    /// count no more.
     ///
     /// - Returns: Those streams.
     /// - Throws: ``SyncError`` of the store.
@@ -49,6 +55,8 @@ extension StreamReader {
             streams[id]?.remains = Holdings()
             streams[id]?.next = 1
         }
+        parts.damaged = Set(reported.compactMap { ArchiveKeys.damagedSnapshot($0) })
+        countSnapshots()
         count()
         return damaged
     }
@@ -75,7 +83,8 @@ extension StreamReader {
         }
         if let through = collected.through[id], stream.next <= through {
             missesCollected = true
-            stream.next = try await packs.sequences(of: id, after: stream.next).first ?? through + 1
+            // Behind `through`, a pack that is missing is lost.
+            stream.next = min(try await packs.sequences(of: id, after: stream.next).first ?? .max, through + 1)
         } else if stream.remains == nil {
             // Read from the beginning, to know what the other packs hold.
             stream.remains = Holdings()

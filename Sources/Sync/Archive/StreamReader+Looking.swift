@@ -5,22 +5,26 @@ import Journal
 extension StreamReader {
     /// Reads the manifests that are new.
     ///
+    /// - Parameter isThorough: True to look for the parts of all snapshots, not only when one is new.
     /// - Throws: ``SyncError`` of the store.
-    func lookAtSnapshots() async throws {
+    func lookAtSnapshots(isThorough: Bool = false) async throws {
         let keys = try await store.listAll(ArchiveKeys.manifests).map(\.key)
-        var found: [String: VersionVector] = [:]
+        var found: [String: ArchivedSnapshot?] = [:]
         for key in keys {
-            if let known = bases[key] {
-                found[key] = known
+            if let known = manifests[key] {
+                found.updateValue(known, forKey: key)
             } else if let bytes = try await store.get(key) {
                 let snapshot: ArchivedSnapshot? = note(
                     try await PackReader.found { try ArchiveJSON.decode(bytes, "The manifest \(key)") }, key)
-                found[key] = snapshot?.horizon.vector ?? VersionVector()
-                snapshots[key] = snapshot?.manifest.vector
+                found.updateValue(snapshot, forKey: key)
             }
         }
-        bases = found
-        snapshots = snapshots.filter { found[$0.key] != nil }
+        let hasNew = found.keys.contains { manifests[$0] == nil }
+        // The parts come before their manifest, so those of a new one are listed.
+        if isThorough && !found.isEmpty || hasNew {
+            parts.counts = try await SnapshotStore(store: store, limits: limits).partCounts()
+        }
+        manifests = found
         try await lookAtMarks()
     }
 
@@ -38,8 +42,16 @@ extension StreamReader {
             }
         }
         marks = found
-        collected = Collected(found.values, snapshots: Array(snapshots.values))
+        countSnapshots()
         count()
+    }
+
+    /// Works out what is in snapshots that are whole.
+    func countSnapshots() {
+        let whole = manifests.values.compactMap { $0 }.filter { parts.isWhole($0.manifest) }
+        base = whole.reduce(into: VersionVector()) { $0.merge($1.horizon.vector) }
+        collected = Collected(marks.values, snapshots: whole.map(\.manifest.vector))
+        newestSnapshot = whole.map(\.milliseconds).max()
     }
 
     /// Reads the heads that have changed.

@@ -52,11 +52,13 @@ actor StreamReader {
     /// Later packs count as missing, in milliseconds since 1970 by their writers' clocks.
     private let until: Int64
 
-    /// What the archive holds besides packs, by its manifests: what was compacted before the snapshots were made.
-    var bases: [String: VersionVector] = [:]
-    var base: VersionVector { bases.values.reduce(VersionVector()) { $0.merged(with: $1) } }
-    /// What each snapshot has, by the keys of their manifests.
-    var snapshots: [String: VersionVector] = [:]
+    /// The manifests, by their keys; nil for a damaged one.
+    var manifests: [String: ArchivedSnapshot?] = [:]
+    var parts = SnapshotParts()
+    /// What the archive holds besides packs, in whole snapshots: what was compacted before they were made.
+    var base = VersionVector()
+    /// When the newest whole snapshot was made, in milliseconds since 1970 by its maker's clock.
+    var newestSnapshot: Int64?
     /// The packs that a collection removed, or may remove.
     var collected = Collected()
     var marks: [String: CollectionMark] = [:]

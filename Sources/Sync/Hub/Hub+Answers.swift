@@ -195,8 +195,7 @@ extension Hub {
             guard let manifest = try await store.get(ArchiveKeys.manifest(id)) else { throw gone }
             stored = try ArchiveJSON.decode(manifest, "The manifest of the snapshot \(id)")
             guard stored.manifest.parts.indices.contains(index) else { throw gone }
-            bytes = try await SnapshotStore(store: store, limits: limits)
-                .part(index, of: id, size: stored.manifest.size(ofPart: index))
+            bytes = try await SnapshotStore(store: store, limits: limits).part(index, of: stored.manifest)
         } catch let error as SyncError where error.code == .notFound {
             throw error
         } catch {

@@ -117,7 +117,7 @@ extension Hub {
         try await archive.reader.look(own: archive.writer.holds)
         try checkStreams(await archive.reader.heads, own: own, written: written, generation)
         if regularly.map({ now - $0 >= limits.archive.acknowledgementMilliseconds }) ?? true {
-            try await archive.reader.lookAtSnapshots()
+            try await archive.reader.lookAtSnapshots(isThorough: true)
             let wasRead = isRead
             let damaged = try await archive.reader.lookAtDamages()
             try check(generation)

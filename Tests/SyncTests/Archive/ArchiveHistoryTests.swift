@@ -13,4 +13,10 @@ import Testing
         let report = await ArchiveCampaign.run(seed: 187_739_871, count: 1)
         #expect(report.isComplete, "\(report.failures.joined(separator: "\n"))")
     }
+
+    @Test("a pack that is lost right behind those that a collection removed is not passed over")
+    func lostBehindCollected() async {
+        let report = await ArchiveCampaign.run(seed: 74_734_373, count: 1)
+        #expect(report.isComplete, "\(report.failures.joined(separator: "\n"))")
+    }
 }

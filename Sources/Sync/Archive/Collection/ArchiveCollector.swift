@@ -85,6 +85,8 @@ package struct ArchiveCollector: Sendable {
         for object in try await store.listAll(ArchiveKeys.parts) {
             parts[ArchiveKeys.snapshot(ofPart: object.key), default: []].append(object)
         }
+        let whole = SnapshotParts(
+            counts: parts.mapValues(\.count), damaged: try await SnapshotStore(store: store, limits: limits).damaged())
         var snapshots: [CollectionPlan.Snapshot] = []
         var manifests: Set<String> = []
         for object in try await store.listAll(ArchiveKeys.manifests) {
@@ -92,11 +94,10 @@ package struct ArchiveCollector: Sendable {
             guard let bytes = try await store.get(object.key),
                 let snapshot: ArchivedSnapshot = try? ArchiveJSON.decode(bytes, object.key)
             else { continue }
-            let id = snapshot.manifest.id
             snapshots.append(
                 .init(
-                    id: id, vector: snapshot.manifest.vector, milliseconds: object.milliseconds,
-                    isWhole: parts[id]?.count ?? 0 == snapshot.manifest.parts.count))
+                    id: snapshot.manifest.id, vector: snapshot.manifest.vector, milliseconds: object.milliseconds,
+                    isWhole: whole.isWhole(snapshot.manifest)))
         }
         let marks = try await CollectionMarks(store: store).all().map {
             Marked(key: $0.object.key, mark: $0.mark, milliseconds: $0.object.milliseconds)

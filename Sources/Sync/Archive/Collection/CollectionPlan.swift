@@ -29,7 +29,7 @@ struct CollectionPlan: Sendable, Hashable {
         var vector: VersionVector
         /// When it was written, in milliseconds since 1970.
         var milliseconds: Int64
-        /// False when a part is missing.
+        /// False when a part is missing or damaged.
         var isWhole: Bool
     }
 

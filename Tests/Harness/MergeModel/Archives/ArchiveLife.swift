@@ -236,9 +236,32 @@ final class ArchiveLife {
             ending = "pulled \(report.pulledChanges), pushed \(report.pushedChanges)"
         } catch {
             ending = "\(error)"
+            if (error as? SyncError)?.code == .behindHorizon { ending += await readSnapshot() }
         }
         let vector = (try? machine.fixture.vector).map(ArchiveLife.text) ?? ""
         story.append("\(index) exchanges: \(ending): \(vector)")
+    }
+
+    /// Reads the newest snapshot, as a replica does that comes back by it. So a damaged one is found.
+    private func readSnapshot() async -> String {
+        let snapshots = ArchiveSnapshots(store, limits: limits)
+        var seen = ""
+        do {
+            // Each one that is damaged is not given again.
+            while case .ready(let manifest) = try await snapshots.snapshot() {
+                do {
+                    for index in manifest.parts.indices {
+                        _ = try await snapshots.part(index, of: manifest.id, size: manifest.partBytes)
+                    }
+                    return seen + "; \(manifest.id) is whole"
+                } catch let error as SyncError where error.code == .notFound {
+                    seen += "; \(error.message)"
+                }
+            }
+            return seen
+        } catch {
+            return seen + "; \(error)"
+        }
     }
 
     private static func text(_ vector: VersionVector) -> String {
