@@ -30,10 +30,17 @@ struct LiveModelExpansion {
     /// What `Person(id: 1, name: "x")` is told. Only the model's own module sees it, because an internal property may
     /// have a type that others must not see.
     private var refusedInitializer: String {
-        let parameters = model.properties.map { "\($0.name): Optional<\($0.type)> = nil" }.joined(separator: ", ")
+        let taken = model.properties.filter(\.takesType)
+        let generic = taken.isEmpty ? "" : "<\(taken.indices.map { "T\($0)" }.joined(separator: ", "))>"
+        var place = 0
+        let parameters = model.properties.map { property in
+            guard property.takesType else { return "\(property.name): Optional<\(property.type)> = nil" }
+            defer { place += 1 }
+            return "\(property.name): T\(place)? = Optional<Never>.none"
+        }
         return """
             @available(*, unavailable, message: "objects are made by '\(model.name).create(in: db) { $0.… = … }'")
-            init(\(parameters)) { preconditionFailure("unavailable") }
+            init\(generic)(\(parameters.joined(separator: ", "))) { preconditionFailure("unavailable") }
             """
     }
 
@@ -90,7 +97,7 @@ struct LiveModelExpansion {
         declarations.append(
             """
             \(access)func _announce(_ changes: Store.ColumnSet, transients: Bool, status: Bool) {
-                _storage.announce(self, changes, \(model.columns.map { "\\.\($0.name)" }.joined(separator: ", ")))
+            \(announcements)
             \(lines(model.transients) { "    if transients { _storage.announce(self, \\.\($0.name)) }" })
                 if status { _storage.announce(self, \\.rowState) }
                 _storage.announce(self, \\.values)
@@ -106,6 +113,21 @@ struct LiveModelExpansion {
             declarations.append("\(access)var id: ID { _storage.read { $0.\(model.keys[0].name) } }")
         }
         return declarations
+    }
+
+    /// The statements that tell observers of changed columns.
+    ///
+    /// One statement serves the columns of known types, because each statement costs code. The compiler cannot infer a
+    /// list in which a type is unknown.
+    private var announcements: String {
+        let columns = Array(model.columns.enumerated())
+        let known = columns.filter { !$0.element.takesType }
+        let positions = known.map { String($0.offset) }.joined(separator: ", ")
+        let paths = known.map { "\\.\($0.element.name)" }.joined(separator: ", ")
+        let others = columns.filter(\.element.takesType).map { column in
+            "if changes.contains(\(column.offset)) { _storage.announce(self, \\.\(column.element.name)) }"
+        }
+        return lines(["_storage.announceSome(self, changes, [\(positions)], \(paths))"] + others) { "    \($0)" }
     }
 
     private var compositeKey: String {
@@ -131,10 +153,10 @@ struct LiveModelExpansion {
     private var fields: String {
         let columns = Array(model.columns.enumerated())
         return """
-            \(access)struct Fields: Store.ModelFields {
+            \(access)struct Fields: Store.ModelFields\(unchecked) {
             \(keyAlias)
             \(lines(columns) { property($0.element, at: $0.offset) })
-            \(lines(model.transients) { "    \($0.access)var \($0.name): \($0.type)\(initialValue($0))" })
+            \(lines(model.transients, transient))
                 \(access)private(set) var _unset = Store.ColumnSet(\(unset))
                 \(access)init() {}
                 \(access)init(_row row: Store.RowCursor) throws {
@@ -170,6 +192,10 @@ struct LiveModelExpansion {
             """
     }
 
+    /// What a struct is marked with whose properties may have any type. Each property's ``Column``, or the check of a
+    /// transient property, refuses a type that is not Sendable.
+    private var unchecked: String { model.properties.contains(where: \.takesType) ? ", @unchecked Sendable" : "" }
+
     /// Access to single values by the position of their column, for import and export, statements as values,
     /// and schemas.
     private var exactValues: String {
@@ -178,7 +204,7 @@ struct LiveModelExpansion {
         return """
                 \(access)static var _columns: [any Store.FieldColumn] {
                     let columns = \(model.name).columns
-                    return _list(\(model.columns.map { "columns.\($0.name)" }.joined(separator: ", ")))
+                    return [\(model.columns.map { "columns.\($0.name)" }.joined(separator: ", "))]
                 }\(keySource)
                 \(access)func _value(_ column: Int) throws -> Store.Value {
                     switch column {
@@ -214,15 +240,30 @@ struct LiveModelExpansion {
     }
 
     private func property(_ property: ModelProperty, at position: Int) -> String {
-        let declaration = "    \(property.access)var \(property.name): \(property.type)"
-        guard property.isRequired else { return declaration + initialValue(property) }
-        let text = "\(declaration) = \(property.placeholder) { didSet { _unset.remove(\(position)) } }"
-        return place.mark(property, text)
+        let text = stored(property, property.isRequired ? property.placeholder : property.initialValue)
+        return place.mark(
+            property, property.isRequired ? "\(text) { didSet { _unset.remove(\(position)) } }" : text)
     }
 
-    private func initialValue(_ property: ModelProperty) -> String {
-        property.initializer.map { " = \($0)" } ?? (property.isOptional ? " = nil" : "")
+    private func transient(_ property: ModelProperty) -> String {
+        let text = stored(property, property.initialValue)
+        guard property.takesType, !property.isKnown else { return text }
+        // The class's property is computed, so that nothing else asks for a type that can be shared.
+        let check = place.mark(property.identifier, "    Store.PropertyType.check(\(like(property)))")
+        return place.mark(property.identifier, text)
+            + "\n    static func _check_\(property.name.unquoted)() {\n\(check)\n}"
     }
+
+    /// The declaration of a property with its first value.
+    private func stored(_ property: ModelProperty, _ value: String?) -> String {
+        let name = "    \(property.access)var \(property.name)"
+        guard property.takesType else { return "\(name): \(property.type)\(value.map { " = \($0)" } ?? "")" }
+        let function = property.isMade ? "made" : "value"
+        return "\(name) = Store.PropertyType.\(function)(\(value ?? "nil"), of: \(like(property)))"
+    }
+
+    /// A key path with the type of a property of the class.
+    private func like(_ property: ModelProperty) -> String { "\\\(model.name).\(property.name)" }
 
     private var unset: String {
         let positions = model.columns.indices.filter { model.columns[$0].isRequired }
@@ -286,97 +327,4 @@ struct LiveModelExpansion {
     private func differs(_ property: ModelProperty) -> String {
         "Store.ColumnSet.differ(self.\(property.name), old.\(property.name)\(property.codingArgument))"
     }
-}
-
-extension ModelProperty {
-    /// The types that always read back as they were stored.
-    private static let exact: Set<String> = [
-        "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Bool", "Double",
-        "Float", "String", "Data", "UUID", "URL",
-    ]
-
-    /// The types of which the macro knows by their names that a column can store them.
-    static let standard = exact.union(["Date", "Decimal"])
-
-    private var plainType: String { isOptional && type.hasSuffix("?") ? String(type.dropLast()) : type }
-
-    /// False for the types that always read back as they were stored.
-    var mayRound: Bool { coding != nil || !Self.exact.contains(plainType) }
-
-    /// True for a type of which the macro knows by its name that a column can store it.
-    var isKnown: Bool { coding == nil && Self.standard.contains(plainType) }
-
-    /// True for a type of which the macro knows by its name that it is a key.
-    var isKnownKey: Bool {
-        ["Int", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "String", "UUID", "Data"].contains(type)
-    }
-
-    /// The value of a required property before it is set.
-    var placeholder: String {
-        isKnown ? ".columnPlaceholder" : "Store.ColumnSet.placeholder()"
-    }
-
-    /// The argument that names the coding in a call; empty when the type itself is the coding.
-    var codingArgument: String { coding.map { ", as: \($0).self" } ?? "" }
-
-    /// The same for input, which may hold no unknown case: it would be stored as another one.
-    var inputArgument: String { unknownCoding == nil ? codingArgument : "" }
-}
-
-extension ModelDeclaration {
-    /// The struct `Columns`, whose key paths name columns in queries, and its only value.
-    ///
-    /// The declaration of a column is where the compiler reports a type that a column cannot store.
-    ///
-    /// - Parameter type: The model's name where the declarations are.
-    func columnDeclarations(of type: String, _ place: PropertyPlace) -> [String] {
-        let codings = columns.compactMap { column in column.unknownCoding.map { declaration(of: $0, column, place) } }
-        return [
-            """
-            nonisolated \(access)struct Columns: Sendable {
-            \(lines(Array(columns.enumerated())) { place.mark($0.element, "    \($0.element.access)let \($0.element.name) = Store.Column<\(type), \($0.element.type)>(\(requirement($0.element))\($0.offset)\($0.element.codingArgument))") })
-                fileprivate init() {}\(codings.map { "\n\($0)" }.joined())
-            }
-            """, "\(access)static let columns = Columns()",
-        ]
-    }
-
-    private func declaration(of coding: UnknownCoding, _ column: ModelProperty, _ place: PropertyPlace) -> String {
-        """
-            enum \(coding.name): Store.UnknownCaseCoding {
-                typealias Property = \(coding.type)
-                static var unknown: Property {
-        \(place.mark(column, "            \(coding.value)"))
-                }
-            }
-        """
-    }
-
-    /// The label of a column whose type must be a key, or have a placeholder.
-    private func requirement(_ property: ModelProperty) -> String {
-        guard kind == .liveClass, !property.isKnown else { return "" }
-        if property.isKey { return property.isRequired ? "requiredKey: " : "key: " }
-        return property.isRequired ? "required: " : ""
-    }
-
-    /// The declaration `static let schema`: table, columns and key at run time.
-    var schemaDeclaration: String {
-        let columns = columns.map { column in
-            "Store.ColumnDescription(\(column.column.swiftLiteral), property: \(column.name.unquoted.swiftLiteral), "
-                + "type: \(column.type.swiftLiteral), isOptional: \(column.isOptional))"
-        }
-        return """
-            \(access)static let schema = Store.ModelSchema(
-                table: \(table.swiftLiteral),
-                columns: [
-            \(lines(columns) { "        \($0)," })
-                ],
-                key: [\(keyPositions.map(String.init).joined(separator: ", "))])
-            """
-    }
-}
-
-/// Joins one line for each element; without elements, no line.
-func lines<Element>(_ elements: [Element], _ line: (Element) -> String) -> String {
-    elements.map(line).joined(separator: "\n")
 }

@@ -104,9 +104,10 @@ struct ModelProperty {
         }
         guard sound else { return nil }
         let unknownName = "_unknown_\(name.unquoted)"
-        var coding = markers.isJSON ? "Store.JSONCoding<\(wrapped)>" : markers.coding
+        var coding = markers.coding
         if markers.unknown != nil { coding = "Columns.\(unknownName)" }
         if isOptional, let plain = coding { coding = "Store.OptionalCoding<\(plain)>" }
+        if markers.isJSON { coding = isOptional ? "Store.StoredAsOptionalJSON" : "Store.StoredAsJSON" }
         return ModelProperty(
             name: name, type: type, isOptional: isOptional,
             isConstant: variable.bindingSpecifier.tokenKind == .keyword(.let),

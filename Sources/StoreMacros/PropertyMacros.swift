@@ -21,7 +21,7 @@ public struct ModelPropertyMacro: AccessorMacro {
             """
             @inline(never) get {
                 _storage.observe(self, \\.\(raw: name))
-                var _value: Optional<\(raw: property.type)> = nil
+                var _value\(raw: property.takesType ? " = Store.PropertyType.none(\\Fields.\(name))" : ": Optional<\(property.type)> = nil")
                 _look { _value = $0.\(raw: name) }
                 return _value.unsafelyUnwrapped
             }

@@ -42,7 +42,7 @@ struct ExpansionTests {
                         let name = Store.Column<Row, String>(1)
                         let age = Store.Column<Row, Int?>(2)
                         #sourceLocation(file: "test.swift", line: 6)
-                        let tags = Store.Column<Row, [String]?>(3, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                        let tags = Store.PropertyType.column(\\Row.tags).init(3, as: Store.StoredAsOptionalJSON.self)
                         #sourceLocation()
                         fileprivate init() {
                         }
@@ -57,7 +57,7 @@ struct ExpansionTests {
                         }
                         self.age = row.has(2) ? try row.read(2) : nil
                         if row.has(3) {
-                            self.tags = try row.read(3, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                            self.tags = try row.read(3, as: Store.StoredAsOptionalJSON.self)
                         }
                     }
                 }
@@ -88,7 +88,7 @@ struct ExpansionTests {
 
                     nonisolated struct Columns: Sendable {
                         #sourceLocation(file: "test.swift", line: 3)
-                            let kind = Store.Column<Row, Kind?>(0, as: Store.OptionalCoding<Columns._unknown_kind>.self)
+                            let kind = Store.PropertyType.column(\\Row.kind).init(0, as: Store.OptionalCoding<Columns._unknown_kind>.self)
                         #sourceLocation()
                             fileprivate init() {
                         }

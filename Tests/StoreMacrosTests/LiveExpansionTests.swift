@@ -44,7 +44,7 @@ struct LiveExpansionTests {
             var created: Date {
                 @inline(never) get {
                     _storage.observe(self, \.created)
-                    var _value: Optional<Date> = nil
+                    var _value = Store.PropertyType.none(\Fields.created)
                     _look {
                         _value = $0.created
                     }
@@ -54,7 +54,7 @@ struct LiveExpansionTests {
             var tags: [String]? {
                 @inline(never) get {
                     _storage.observe(self, \.tags)
-                    var _value: Optional<[String]?> = nil
+                    var _value = Store.PropertyType.none(\Fields.tags)
                     _look {
                         _value = $0.tags
                     }
@@ -83,7 +83,7 @@ struct LiveExpansionTests {
             }
             var title: String { name }
 
-            public struct Fields: Store.ModelFields {
+            public struct Fields: Store.ModelFields, @unchecked Sendable {
                 public typealias ID = Int64
                 public var id: Int64 = .columnPlaceholder {
                     didSet {
@@ -91,12 +91,14 @@ struct LiveExpansionTests {
                     }
                 }
                 public var name: String = ""
-                var created: Date = .columnPlaceholder {
+                var created = Store.PropertyType.value(Store.ColumnSet.placeholder(), of: \Person.created) {
                     didSet {
                         _unset.remove(2)
                     }
                 }
-                var tags: [String]? = nil
+                #sourceLocation(file: "test.swift", line: 6)
+                var tags = Store.PropertyType.value(nil, of: \Person.tags)
+                #sourceLocation()
                 var column: Int = 0
                 var isOpen: Bool = false
                 public private(set) var _unset = Store.ColumnSet([0, 2])
@@ -106,7 +108,7 @@ struct LiveExpansionTests {
                     self.id = try row.read(0)
                     self.name = try row.read(1)
                     self.created = try row.read(2)
-                    self.tags = try row.read(3, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                    self.tags = try row.read(3, as: Store.StoredAsOptionalJSON.self)
                     self.column = try row.read(4)
                     _unset = Store.ColumnSet()
                 }
@@ -136,7 +138,7 @@ struct LiveExpansionTests {
                     case 2:
                         try statement.bind(self.created, at: parameter)
                     case 3:
-                        try Store.ColumnSet.bind(self.tags, to: statement, at: parameter, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                        try Store.ColumnSet.bind(self.tags, to: statement, at: parameter, as: Store.StoredAsOptionalJSON.self)
                     case 4:
                         try statement.bind(self.column, at: parameter)
                     default:
@@ -147,7 +149,7 @@ struct LiveExpansionTests {
                     try statement.bind(self.id, at: 0)
                     try statement.bind(self.name, at: 1)
                     try statement.bind(self.created, at: 2)
-                    try Store.ColumnSet.bind(self.tags, to: statement, at: 3, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                    try Store.ColumnSet.bind(self.tags, to: statement, at: 3, as: Store.StoredAsOptionalJSON.self)
                     try statement.bind(self.column, at: 4)
                 }
                 public func _changes(from old: Fields) -> Store.ColumnSet {
@@ -161,7 +163,7 @@ struct LiveExpansionTests {
                     if Store.ColumnSet.differ(self.created, old.created) {
                         changes.insert(2)
                     }
-                    if Store.ColumnSet.differ(self.tags, old.tags, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self) {
+                    if Store.ColumnSet.differ(self.tags, old.tags, as: Store.StoredAsOptionalJSON.self) {
                         changes.insert(3)
                     }
                     if Store.ColumnSet.differ(self.column, old.column) {
@@ -191,11 +193,11 @@ struct LiveExpansionTests {
                 }
                 public mutating func _normalize() {
                     self.created = Store.ColumnSet.stored(self.created)
-                    self.tags = Store.ColumnSet.stored(self.tags, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                    self.tags = Store.ColumnSet.stored(self.tags, as: Store.StoredAsOptionalJSON.self)
                 }
                 public static var _columns: [any Store.FieldColumn] {
                     let columns = Person.columns
-                    return _list(columns.id, columns.name, columns.created, columns.tags, columns.column)
+                    return [columns.id, columns.name, columns.created, columns.tags, columns.column]
                 }
                 public func _value(_ column: Int) throws -> Store.Value {
                     switch column {
@@ -206,7 +208,7 @@ struct LiveExpansionTests {
                     case 2:
                         return try Store.ColumnSet.value(self.created)
                     case 3:
-                        return try Store.ColumnSet.value(self.tags, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                        return try Store.ColumnSet.value(self.tags, as: Store.StoredAsOptionalJSON.self)
                     case 4:
                         return try Store.ColumnSet.value(self.column)
                     default:
@@ -222,7 +224,7 @@ struct LiveExpansionTests {
                     case 2:
                         self.created = try Store.ColumnSet.decode(value)
                     case 3:
-                        self.tags = try Store.ColumnSet.decode(value, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                        self.tags = try Store.ColumnSet.decode(value, as: Store.StoredAsOptionalJSON.self)
                     case 4:
                         self.column = try Store.ColumnSet.decode(value)
                     default:
@@ -232,16 +234,16 @@ struct LiveExpansionTests {
             }
 
             @available(*, unavailable, message: "objects are made by 'Person.create(in: db) { $0.… = … }'")
-            init(id: Optional<Int64> = nil, name: Optional<String> = nil, created: Optional<Date> = nil, tags: Optional<[String]?> = nil, column: Optional<Int> = nil, isOpen: Optional<Bool> = nil) {
+            init<T0, T1>(id: Optional<Int64> = nil, name: Optional<String> = nil, created: T0? = Optional<Never>.none, tags: T1? = Optional<Never>.none, column: Optional<Int> = nil, isOpen: Optional<Bool> = nil) {
                 preconditionFailure("unavailable")
             }
 
             nonisolated public struct Columns: Sendable {
                 public let id = Store.Column<Person, Int64>(0)
                 public let name = Store.Column<Person, String>(1)
-                let created = Store.Column<Person, Date>(2)
+                let created = Store.PropertyType.column(\Person.created).init(2)
                 #sourceLocation(file: "test.swift", line: 6)
-                let tags = Store.Column<Person, [String]?>(3, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                let tags = Store.PropertyType.column(\Person.tags).init(3, as: Store.StoredAsOptionalJSON.self)
                 #sourceLocation()
                 let column = Store.Column<Person, Int>(4)
                 fileprivate init() {
@@ -300,7 +302,13 @@ struct LiveExpansionTests {
             }
 
             public func _announce(_ changes: Store.ColumnSet, transients: Bool, status: Bool) {
-                _storage.announce(self, changes, \.id, \.name, \.created, \.tags, \.column)
+                _storage.announceSome(self, changes, [0, 1, 4], \.id, \.name, \.column)
+                if changes.contains(2) {
+                    _storage.announce(self, \.created)
+                }
+                if changes.contains(3) {
+                    _storage.announce(self, \.tags)
+                }
                 if transients {
                     _storage.announce(self, \.isOpen)
                 }

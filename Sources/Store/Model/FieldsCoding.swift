@@ -98,17 +98,6 @@ public protocol FieldColumn: Sendable {
     func _decode(from container: KeyedDecodingContainer<PropertyKey>) throws -> Value
 }
 
-extension ModelFields {
-    /// The columns as a list. Only the macro's code calls this.
-    public static func _list<M: TableModel, each Property>(
-        _ column: repeat Column<M, each Property>
-    ) -> [any FieldColumn] {
-        var list: [any FieldColumn] = []
-        for column in repeat each column { list.append(column) }
-        return list
-    }
-}
-
 extension Column: FieldColumn {
     public var _model: String { "\(M.self)" }
     public var _property: String { M.schema.columns[position].property }

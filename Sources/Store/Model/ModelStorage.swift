@@ -88,15 +88,16 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
         }
     }
 
-    /// Notifies observers of a change of those of the first properties of a model whose columns are in `changes`.
-    public borrowing func announce<M: Observable, each Value>(
-        _ object: M, _ changes: ColumnSet, _ path: repeat KeyPath<M, each Value>
+    /// Notifies observers of a change of those properties whose columns are in `changes`.
+    ///
+    /// - Parameter positions: The positions of the columns, in the order of `path`.
+    public borrowing func announceSome<M: Observable, each Value>(
+        _ object: M, _ changes: ColumnSet, _ positions: [Int], _ path: repeat KeyPath<M, each Value>
     ) {
         if observers.load(ordering: .relaxed) == 0 { return }
-        var position = 0
+        var rest = positions[...]
         for path in repeat each path {
-            if changes.contains(position) { announce(object, path) }
-            position += 1
+            if let position = rest.popFirst(), changes.contains(position) { announce(object, path) }
         }
     }
 

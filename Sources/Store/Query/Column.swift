@@ -8,7 +8,7 @@ import Journal
 /// let adults = Person.where(\.age >= 18).order(by: \.name)
 /// let named = try Person.where("\(Person.columns.name) LIKE 'A%'").all(in: db)
 /// ```
-public struct Column<M: TableModel, Value: Sendable>: Sendable {
+public struct Column<M: TableModel, Value>: Sendable {
     /// The position in the model's schema.
     public let position: Int
     // A type and not closures: each model holds the code that makes and copies a column for each of its properties.
@@ -22,7 +22,8 @@ public struct Column<M: TableModel, Value: Sendable>: Sendable {
     }
 
     /// Creates the column at `position` of the schema, stored by `coding`. Only the macro's code calls this.
-    public init<Coding: ColumnCoding>(_ position: Int, as coding: Coding.Type) where Coding.Property == Value {
+    public init<Coding: ColumnCoding>(_ position: Int, as coding: Coding.Type)
+    where Coding.Property == Value, Value: Sendable {
         self.position = position
         access = AccessByCoding<Coding>.self
     }

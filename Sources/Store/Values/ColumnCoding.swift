@@ -11,7 +11,7 @@ import Journal
 /// ```
 public protocol ColumnCoding<Property>: SendableMetatype {
     /// The type of the property.
-    associatedtype Property: Sendable
+    associatedtype Property
 
     /// Decodes the property's value from the stored value.
     ///
@@ -70,7 +70,7 @@ extension OptionalCoding: ColumnCoding where Wrapped: ColumnCoding {
 }
 
 /// Stores a Codable value as JSON text with sorted keys, so that equal values have equal texts.
-public enum JSONCoding<Property: Sendable> {}
+public enum JSONCoding<Property> {}
 
 extension JSONCoding: SendableMetatype where Property: Codable {}
 

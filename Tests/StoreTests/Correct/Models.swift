@@ -97,3 +97,30 @@ func use(_ db: Database) throws {
     _ = try Price.find(.small, in: db)
     try Person.delete(bob.id, in: db)
 }
+
+nonisolated protocol Shape: Sendable {}
+nonisolated struct Circle: Shape {}
+
+/// Properties whose type the macro's code takes from the property itself.
+@Model
+final class Drawing {
+    var id: UUID
+    var made: Date = .now
+    var changed: Date = Date(timeIntervalSince1970: 0)
+    var link: URL?
+    var status: Status = .draft
+    var former: Status? = .done
+    var token = UUID()
+    var price: Decimal = 0.5
+    var content: Data = Data()
+    @JSON var parts: [String: [Address]] = [:]
+    @JSON var main: Address?
+    @JSON var counts: Set<Int> = [1, 2]
+    var parent: Ref<Drawing>?
+    private var hidden: Status = .done
+    @Transient var then: @Sendable () -> Void = {}
+    @Transient var count: (@Sendable (Int) -> Int)?
+    @Transient var shape: any Shape = Circle()
+    @Transient var pair: (Int, String) = (1, "x")
+    @Transient private var kinds: [Status] = [.draft]
+}
