@@ -33,7 +33,7 @@
     named(init), named(_make), named(_read), named(_offer), named(_exactKey), named(_status),
     named(_withState), named(_announce), named(_look), named(_observeState), named(_observeValues),
     named(_isObserved), named(database), named(id), named(_checkDeclarations), named(Index),
-    named(ForeignKey))
+    named(ForeignKey), named(TextIndex))
 @attached(memberAttribute)
 @attached(
     extension, conformances: TableModel, Model, ValueModel, names: named(schema), named(Columns), named(columns),

@@ -5,11 +5,13 @@ import SwiftSyntaxBuilder
 enum RefusedModel {
     /// - Parameter protocols: What the class does not conform to yet, of that which the macro may add.
     static func members(of declaration: some DeclGroupSyntax, _ protocols: [TypeSyntax]) -> [DeclSyntax] {
-        guard let type = declaration.as(ClassDeclSyntax.self) else { return [] }
         let members = ModelMember.all(in: declaration.memberBlock.members)
-        let names = Set(members.compactMap { $0.variable?.firstName })
-        let isNamed = names.contains("indexes") || names.contains("foreignKeys")
         let hasInitializer = members.contains { $0.item.decl.is(InitializerDeclSyntax.self) }
+        guard let type = declaration.as(ClassDeclSyntax.self) else {
+            return declaration.is(ActorDeclSyntax.self) && !hasInitializer ? [initializer] : []
+        }
+        let names = Set(members.compactMap { $0.variable?.firstName })
+        let isNamed = !names.isDisjoint(with: ["indexes", "foreignKeys", "textIndexes"])
         let conforms = !isFinal(type) && protocols.hasModel
         return (hasInitializer ? [] : [initializer])
             + (isNamed || conforms ? [columns(of: type, isPrivate: !conforms)] : [])
@@ -70,7 +72,7 @@ enum RefusedModel {
         "\(raw: isPrivate ? "private " : type.modifiers.accessPrefix)typealias Columns = \(type.name.trimmed)"
     }
 
-    /// What `Index(\.title)` and `ForeignKey(\.player)` mean in a class that conforms to no model.
+    /// What `Index(\.title)`, `ForeignKey(\.player)` and `TextIndex(\.title)` mean in a class that conforms to no model.
     private static func declarations(in name: String) -> [DeclSyntax] {
         [
             """
@@ -87,6 +89,18 @@ enum RefusedModel {
             private static func ForeignKey<V>(
                 _ reference: KeyPath<\(raw: name), V>, onDelete action: Store.ForeignKey.Action = .refuse
             ) -> Store.ForeignKey { preconditionFailure() }
+            """,
+            """
+            private static func TextIndex<each V>(
+                _ columns: repeat KeyPath<\(raw: name), each V>, tokenizer: Store.TextIndex.Tokenizer = .words,
+                prefixes: [Int] = [], name: String? = nil
+            ) -> Store.TextIndex { preconditionFailure() }
+            """,
+            """
+            private static func TextIndex(
+                _ columns: String..., tokenizer: Store.TextIndex.Tokenizer = .words, prefixes: [Int] = [],
+                name: String? = nil
+            ) -> Store.TextIndex { preconditionFailure() }
             """,
         ]
     }

@@ -58,7 +58,7 @@ final class Note {
     var title: String = ""
     var body: String = ""
 
-    static let textIndexes = [TextIndex("title", "body", tokenizer: .english)]
+    static let textIndexes = [TextIndex(\.title, \.body, tokenizer: .english)]
 }
 
 /// A file of its own for each example, which is removed at the end.

@@ -65,10 +65,12 @@ struct DatabasesTests {
         #expect(profiled.all.contains { $0.contains("twice") } && failures.all == [.sql])
         #expect(db.options.logger?.label == "people" && db.options.slowStatement == .milliseconds(100))
 
+        options.functions.append(SQLFunction("dice", argumentCount: 0, isDeterministic: false) { _ in .integer(4) })
         let own = Box<String>()
         options.profile = { statement in if !statement.isInternal { own.append(statement.sql) } }
         let second = try Database(path: file.directory.file("second.sqlite"), options: options)
         try second.execute("CREATE TABLE Own (id INTEGER PRIMARY KEY)")
+        #expect(try second.value(Int.self, "SELECT dice()") == 4)
         #expect(own.all.contains("CREATE TABLE Own (id INTEGER PRIMARY KEY)"))
         #expect(!own.all.contains { $0.contains("_journal") })
         try second.close()

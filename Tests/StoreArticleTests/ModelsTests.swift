@@ -25,7 +25,7 @@ final class Article {
     @Transient var isOpen: Bool = false  // in memory only
 
     static let indexes = [Index(\.published), Index(\.title, unique: true)]
-    static let textIndexes = [TextIndex("title", "body", tokenizer: .english)]
+    static let textIndexes = [TextIndex(\.title, \.body, tokenizer: .english)]
 }
 
 @Model

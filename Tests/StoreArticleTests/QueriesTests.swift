@@ -98,13 +98,17 @@ struct QueriesTests {
         _ = try makePeople(db)
         let count = try Person.where(\.age > 18).count(in: db)
         let sum = try Person.query.sum(\.visits, in: db)
-        let oldest = try Person.query.max(\.age, in: db)
+        let oldest = try Person.query.max(\.age, in: db)  // also min
+        let mean = try Person.query.average(\.age, in: db)  // nil without a value
+        let different = try Person.query.countDistinct(\.name, in: db)
         let pairs = try Person.query.order(by: \.name).select(\.name, \.age, in: db)  // [(String, Int?)]
         let ages = try Person.query.dictionary(\.name, \.age, in: db)
         let keys = try Person.query.ids(in: db)
         let number = try db.value(Int.self, "SELECT count(*) FROM Person")
         let texts = try db.values(String.self, "SELECT name FROM Person ORDER BY name")
         let rows = try db.rows("SELECT name, age FROM Person WHERE age > ?", 18)
+        let twins = try Person.fetch("WHERE name IN (SELECT name FROM $T GROUP BY name HAVING count(*) > 1)", in: db)
+        #expect(mean == 39 && different == 3 && twins.isEmpty)
         #expect(count == 2 && sum == 0 && oldest == .some(70) && pairs.map(\.0) == ["Ann", "Bob", "Eve"])
         #expect(
             ages["Bob"] == .some(30) && keys.count == 3 && number == 3 && texts == pairs.map(\.0) && rows.count == 2)

@@ -161,6 +161,20 @@ extension String {
                 ) -> Store.ForeignKey {
                     preconditionFailure()
                 }
+
+                private static func TextIndex<each V>(
+                    _ columns: repeat KeyPath<\(name), each V>, tokenizer: Store.TextIndex.Tokenizer = .words,
+                    prefixes: [Int] = [], name: String? = nil
+                ) -> Store.TextIndex {
+                    preconditionFailure()
+                }
+
+                private static func TextIndex(
+                    _ columns: String..., tokenizer: Store.TextIndex.Tokenizer = .words, prefixes: [Int] = [],
+                    name: String? = nil
+                ) -> Store.TextIndex {
+                    preconditionFailure()
+                }
             """
     }
 

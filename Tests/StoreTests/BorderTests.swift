@@ -73,6 +73,9 @@ struct BorderTests {
         let values = try decoded(#"{"seen": "1970-01-02T00:00:00.5Z", "made": "1970-01-02T01:00:00+01:00"}"#)
         #expect(
             values.seen == Date(timeIntervalSince1970: 86_400.5) && values.made == Date(timeIntervalSince1970: 86_400))
+        // As Java and Python write them.
+        let precise = try decoded(#"{"seen": "1970-01-02T01:00:00.500+01:00"}"#)
+        #expect(precise.seen == Date(timeIntervalSince1970: 86_400.5))
         #expect(try decoded(#"{"seen": 7}"#).seen == Date(timeIntervalSinceReferenceDate: 7))
         #expect(try decoded(#"{"seen": null}"#).seen == nil)
         #expect(throws: DecodingError.self) { try decoded(#"{"seen": "yesterday"}"#) }
@@ -92,5 +95,25 @@ struct BorderTests {
         #expect(try JSONDecoder().decode(Thing.Fields.self, from: data) == thing.values)
         let plain = String(decoding: try JSONEncoder().encode(thing.values), as: UTF8.self)
         #expect(plain.contains(#""id":9007199254740993"#) && plain.contains(#""owner":7"#))
+    }
+
+    /// The answer of a service, which is no model.
+    private struct Reply: Codable, Equatable {
+        var owner: Ref<Owner>
+        var others: [Ref<Owner>]
+        var next: Ref<Owner>?
+    }
+
+    @Test("[60] a reference in a type of the program is written as text, too, and read from both forms")
+    func referencesAsText() throws {
+        let reply = Reply(owner: Ref(Self.key), others: [Ref(7)], next: nil)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        #expect(String(decoding: try encoder.encode(reply), as: UTF8.self).contains(#""others":[7]"#))
+        encoder.userInfo[.keysAsText] = true
+        let data = try encoder.encode(reply)
+        #expect(String(decoding: data, as: UTF8.self) == #"{"others":["7"],"owner":"9007199254740993"}"#)
+        #expect(try JSONDecoder().decode(Reply.self, from: data) == reply)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(Ref<Owner>.self, from: Data(#""x""#.utf8)) }
     }
 }

@@ -91,6 +91,16 @@ struct CacheTests {
         #expect(try old() == 2)
     }
 
+    @Test("[44] a cached value depends on whether an object is deleted that its computation asks")
+    func cachedDeletion() throws {
+        let person = try #require(try Person.find(1, in: db))
+        func isDeleted() throws -> Bool { try db.cached("deleted") { person.isDeleted } }
+        #expect(try !isDeleted())
+        #expect(try unasked { try isDeleted() } == false)
+        try db.execute("DELETE FROM Person WHERE id = 1")
+        #expect(try isDeleted())
+    }
+
     @Test("[44] a cached value depends on the tables that its computation reads, and a failure is not cached")
     func cachedValue() throws {
         try db.execute("CREATE TABLE bonus (person INTEGER PRIMARY KEY, amount INTEGER NOT NULL)")

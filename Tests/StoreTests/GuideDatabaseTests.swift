@@ -14,7 +14,7 @@ final class Album {
     var review: String?
 
     static let indexes = [Index("title"), Index("rating", "title", unique: true)]
-    static let textIndexes = [TextIndex("title", "review", tokenizer: .english)]
+    static let textIndexes = [TextIndex(\.title, \.review, tokenizer: .english)]
 }
 
 @Model(table: "Album")

@@ -71,6 +71,43 @@ struct QueryFormTests {
         #expect(try ids(!\.isFree && \.id < 3) == [1])
     }
 
+    @Test("[22] a required column is compared with an optional value, which as nil is no row's")
+    func optionalAgainstRequired() throws {
+        for id in 1...3 { try concert(Int64(id)) { $0.seats = id } }
+        var seats: Int? = 2
+        #expect(try ids(\.seats == seats) == [2])
+        #expect(try ids(\.seats != seats) == [1, 3])
+        seats = nil
+        #expect(try ids(\.seats == seats) == [])
+        #expect(try ids(\.seats != seats) == [1, 2, 3])
+    }
+
+    @Test("[22] an optional column is one of a sequence of values that are not")
+    func inRequiredValues() throws {
+        for id in 1...3 {
+            try concert(Int64(id)) {
+                $0.limit = id == 3 ? nil : id; $0.player = Ref(Int64(id))
+            }
+        }
+        #expect(try ids(.in(\.limit, [0, 1, 2].dropFirst())) == [1, 2])
+        #expect(try ids(.in(\.player, [1, 3].map { Ref<Player>($0) })) == [1, 3])
+    }
+
+    @Test("[22] a column lies in a range without one end; NULL lies in none")
+    func partialRanges() throws {
+        for id in 1...3 {
+            try concert(Int64(id)) {
+                $0.seats = id; $0.limit = id == 2 ? nil : id
+            }
+        }
+        #expect(try ids(.between(\.seats, 2...)) == [2, 3])
+        #expect(try ids(.between(\.seats, ...2)) == [1, 2])
+        #expect(try ids(.between(\.seats, ..<2)) == [1])
+        #expect(try ids(.between(\.limit, 2...)) == [3])
+        #expect(try ids(.between(\.limit, ...3)) == [1, 3])
+        #expect(try ids(.between(\.limit, ..<3)) == [1])
+    }
+
     @Test("[22] a column of optional truth values is a condition, which NULL does not meet, and neither its negation")
     func optionalFlags() throws {
         try concert(1) { $0.isSoldOut = true }

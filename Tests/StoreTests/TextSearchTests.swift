@@ -11,7 +11,7 @@ final class Article {
     var title: String = ""
     var body: String?
 
-    static let textIndexes = [TextIndex("title", "body", tokenizer: .english, prefixes: [2])]
+    static let textIndexes = [TextIndex(\.title, \.body, tokenizer: .english, prefixes: [2])]
 }
 
 @Model
@@ -21,7 +21,7 @@ final class Memo {
     var place: Int = 0
     var isKept: Bool?
 
-    static let textIndexes = [TextIndex("text")]
+    static let textIndexes = [TextIndex(\.text)]
 }
 
 @Model(table: "memo part")

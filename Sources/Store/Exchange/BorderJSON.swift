@@ -30,6 +30,7 @@ enum BorderDate {
     /// Reads ISO 8601, with or without a fraction of a second; also a date alone, or SQLite's form.
     static func parse(_ text: String) -> Date? {
         CivilTime.parse(text) ?? (try? Date.ISO8601FormatStyle().parse(text))
+            ?? (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
     }
 }
 

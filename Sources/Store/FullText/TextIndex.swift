@@ -8,7 +8,7 @@
 ///     var title: String = ""
 ///     var body: String = ""
 ///
-///     static let textIndexes = [TextIndex("title", "body", tokenizer: .english)]
+///     static let textIndexes = [TextIndex(\.title, \.body, tokenizer: .english)]
 /// }
 /// for hit in try Article.search("local first", in: db) { print(hit.object.title, hit.snippet) }
 /// ```
@@ -52,7 +52,11 @@ public struct TextIndex: Hashable, Codable, Sendable {
     ///   - name: The name of the FTS5 table; `<table>_search` when nil. Required for a second index of a
     ///     table.
     public init(_ columns: String..., tokenizer: Tokenizer = .words, prefixes: [Int] = [], name: String? = nil) {
-        self.columns = columns
+        self.init(names: columns, tokenizer: tokenizer, prefixes: prefixes, name: name)
+    }
+
+    init(names: [String], tokenizer: Tokenizer, prefixes: [Int], name: String?) {
+        columns = names
         self.tokenizer = tokenizer
         self.prefixes = prefixes
         givenName = name

@@ -18,7 +18,7 @@ public enum DeclaredType {
     public static func indexes<Other>(_ list: Other) {}
     /// Refuses another type.
     @_disfavoredOverload
-    @available(*, unavailable, message: "'textIndexes' is a list of 'TextIndex', such as '[TextIndex(\"title\")]'")
+    @available(*, unavailable, message: "'textIndexes' is a list of 'TextIndex', such as '[TextIndex(\\.title)]'")
     public static func textIndexes<Other>(_ list: Other) {}
     /// Refuses another type.
     @_disfavoredOverload

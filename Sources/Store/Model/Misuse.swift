@@ -30,6 +30,26 @@ extension Model {
 }
 
 extension Model {
+    /// Refuses a missing database.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "name the database: 'create(in: db) { $0.… = … }'")
+    @discardableResult
+    public static func create(_ fill: (inout Fields) throws -> Void) throws -> Self {
+        preconditionFailure("unavailable")
+    }
+
+    /// Refuses a missing database.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "name the database: 'all(in: db)'")
+    public static func all() throws -> [Self] { [] }
+
+    /// Refuses another name of `save`.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "an object is changed by 'save { $0.… = … }'; 'update' is for queries")
+    public func update(_ edit: (inout Fields) throws -> Void) throws {}
+}
+
+extension Model {
     /// Refuses a database for an object that has one.
     @_disfavoredOverload
     @available(*, unavailable, message: "an object knows its database: 'delete()'")

@@ -13,7 +13,7 @@ import Journal
 /// }
 /// try item.save { $0.owner = Ref(bob) }
 /// let owner = try item.related(\.owner)             // bob; no query when the object is in memory
-/// let items = try bob.related(Item.self, by: \.owner).order(by: \.title).all(in: db)
+/// let items = try bob.related(Item.self, by: \.owner).order(by: \.id).all(in: db)
 /// ```
 ///
 /// It is stored as the other model stores its key, which must be a single column.
@@ -80,6 +80,26 @@ extension Ref: ModelKey {
 }
 
 extension Ref: Codable where Target.ID: Codable {
-    public init(from decoder: any Decoder) throws { id = try Target.ID(from: decoder) }
-    public func encode(to encoder: any Encoder) throws { try id.encode(to: encoder) }
+    /// Reads the key. An integer key may be a text.
+    ///
+    /// - Throws: What the decoder and the key's type throw.
+    public init(from decoder: any Decoder) throws {
+        do { id = try Target.ID(from: decoder) } catch {
+            guard let text = try? decoder.singleValueContainer().decode(String.self), let number = Int64(text),
+                let key = try? Target.Fields._key(of: KeyValues(values: [.integer(number)]))
+            else { throw error }
+            id = key
+        }
+    }
+    /// Writes the key; an integer key as a text when the encoder's `userInfo` has `keysAsText`.
+    ///
+    /// - Throws: What the encoder and the key's type throw.
+    public func encode(to encoder: any Encoder) throws {
+        if encoder.userInfo[.keysAsText] as? Bool == true, case .integer(let key)? = try? columnValue {
+            var container = encoder.singleValueContainer()
+            try container.encode(String(key))
+        } else {
+            try id.encode(to: encoder)
+        }
+    }
 }

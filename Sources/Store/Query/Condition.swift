@@ -71,6 +71,12 @@ public struct Condition<M: TableModel>: Sendable {
         Condition(template: ValueList(values.map { Template($0, storedAs: path) }).contains(Template(column: path)))
     }
 
+    /// The column holds one of `values`, none of which is NULL.
+    @_disfavoredOverload
+    public static func `in`<V>(_ path: ColumnPath<M, V?>, _ values: some Sequence<V>) -> Condition {
+        .in(path, values.map { $0 as V? })
+    }
+
     /// The column holds a value of the range, both ends included.
     public static func between<V: Comparable>(_ path: ColumnPath<M, V>, _ range: ClosedRange<V>) -> Condition {
         path >= range.lowerBound && path <= range.upperBound
@@ -89,6 +95,36 @@ public struct Condition<M: TableModel>: Sendable {
     /// The column holds a value of the range, without its upper end; false for NULL.
     public static func between<V: Comparable>(_ path: ColumnPath<M, V?>, _ range: Range<V>) -> Condition {
         path >= range.lowerBound && path < range.upperBound
+    }
+
+    /// The column holds at least the lower end of the range; false for NULL.
+    public static func between<V: Comparable>(_ path: ColumnPath<M, V>, _ range: PartialRangeFrom<V>) -> Condition {
+        path >= range.lowerBound
+    }
+
+    /// The column holds at least the lower end of the range; false for NULL.
+    public static func between<V: Comparable>(_ path: ColumnPath<M, V?>, _ range: PartialRangeFrom<V>) -> Condition {
+        path >= range.lowerBound
+    }
+
+    /// The column holds at most the upper end of the range; false for NULL.
+    public static func between<V: Comparable>(_ path: ColumnPath<M, V>, _ range: PartialRangeThrough<V>) -> Condition {
+        path <= range.upperBound
+    }
+
+    /// The column holds at most the upper end of the range; false for NULL.
+    public static func between<V: Comparable>(_ path: ColumnPath<M, V?>, _ range: PartialRangeThrough<V>) -> Condition {
+        path <= range.upperBound
+    }
+
+    /// The column holds less than the upper end of the range; false for NULL.
+    public static func between<V: Comparable>(_ path: ColumnPath<M, V>, _ range: PartialRangeUpTo<V>) -> Condition {
+        path < range.upperBound
+    }
+
+    /// The column holds less than the upper end of the range; false for NULL.
+    public static func between<V: Comparable>(_ path: ColumnPath<M, V?>, _ range: PartialRangeUpTo<V>) -> Condition {
+        path < range.upperBound
     }
 }
 
@@ -118,6 +154,19 @@ public func == <M, V>(path: ColumnPath<M, V?>, value: V?) -> Condition<M> { .equ
 public func != <M, V>(path: ColumnPath<M, V>, value: V) -> Condition<M> { .different(path, value) }
 /// The column does not hold `value`. NULL differs from every value, and nil means NULL.
 public func != <M, V>(path: ColumnPath<M, V?>, value: V?) -> Condition<M> { .different(path, value) }
+
+// Disfavoured, because a value that is not optional can be taken for one.
+
+/// The column, which is never NULL, holds `value`; false for nil.
+@_disfavoredOverload
+public func == <M, V>(path: ColumnPath<M, V>, value: V?) -> Condition<M> {
+    value.map { .equal(path, $0) } ?? .sql("0")
+}
+/// The column, which is never NULL, does not hold `value`; true for nil.
+@_disfavoredOverload
+public func != <M, V>(path: ColumnPath<M, V>, value: V?) -> Condition<M> {
+    value.map { .different(path, $0) } ?? .sql("1")
+}
 
 /// The column is less than `value` in SQLite's order: decimals by value, texts by the column's collation.
 public func < <M, V: Comparable>(path: ColumnPath<M, V>, value: V) -> Condition<M> {

@@ -15,6 +15,7 @@ extension Join {
     /// - Parameters:
     ///   - condition: What may follow WHERE, without ORDER BY and LIMIT.
     ///   - arguments: The values of the `?` placeholders that are not interpolated.
+    @_disfavoredOverload
     public func `where`(_ condition: SQL, _ arguments: (any ColumnValue)?...) -> Join {
         self.where(.sql(condition, values: arguments))
     }
@@ -45,6 +46,7 @@ extension LeftJoin {
     /// - Parameters:
     ///   - condition: What may follow WHERE, without ORDER BY and LIMIT.
     ///   - arguments: The values of the `?` placeholders that are not interpolated.
+    @_disfavoredOverload
     public func `where`(_ condition: SQL, _ arguments: (any ColumnValue)?...) -> LeftJoin {
         self.where(.sql(condition, values: arguments))
     }

@@ -33,6 +33,7 @@ public struct Query<M: TableModel>: Sendable {
     /// - Parameters:
     ///   - condition: What may follow WHERE, without ORDER BY and LIMIT.
     ///   - arguments: The values of the `?` placeholders that are not interpolated.
+    @_disfavoredOverload
     public func `where`(_ condition: SQL, _ arguments: (any ColumnValue)?...) -> Query {
         self.where(.sql(condition, values: arguments))
     }
@@ -134,6 +135,7 @@ extension TableModel {
     ///   - condition: What may follow WHERE, without ORDER BY and LIMIT, for which a query has `order` and
     ///     `limit`. Interpolated values are bound.
     ///   - arguments: The values of the `?` placeholders that are not interpolated.
+    @_disfavoredOverload
     public static func `where`(_ condition: SQL, _ arguments: (any ColumnValue)?...) -> Query<Self> {
         Query(.sql(condition, values: arguments))
     }

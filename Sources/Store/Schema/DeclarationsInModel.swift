@@ -1,4 +1,4 @@
-// What `Index(\.title)` and `ForeignKey(\.player)` mean in the body of a model. An initializer of `Index` cannot know
+// What `Index(\.title)`, `ForeignKey(\.player)` and `TextIndex(\.title)` mean in the body of a model. An initializer of `Index` cannot know
 // the model in which it is called. A static function of the model knows it, and the compiler finds a member before a
 // type of the same name.
 
@@ -53,4 +53,26 @@ extension Model {
     public static func ForeignKey<Target>(
         _ reference: ColumnPath<Self, Ref<Target>?>, onDelete action: Store.ForeignKey.Action = .refuse
     ) -> Store.ForeignKey { Store.ForeignKey(reference, onDelete: action) }
+
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// Declares a full-text index of this model on columns that the compiler checks, in ``textIndexes``:
+    /// `static let textIndexes = [TextIndex(\.title, \.body, tokenizer: .english)]`.
+    ///
+    /// The parameters are those of ``Store/TextIndex/init(_:tokenizer:prefixes:name:)``.
+    public static func TextIndex<First, each V>(
+        _ column: ColumnPath<Self, First>, _ others: repeat ColumnPath<Self, each V>,
+        tokenizer: Store.TextIndex.Tokenizer = .words, prefixes: [Int] = [], name: String? = nil
+    ) -> Store.TextIndex {
+        var names = [columns[keyPath: column].name]
+        for other in repeat each others { names.append(columns[keyPath: other].name) }
+        return Store.TextIndex(names: names, tokenizer: tokenizer, prefixes: prefixes, name: name)
+    }
+
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// Declares a full-text index of this model by the names of properties or columns.
+    ///
+    /// The parameters are those of ``Store/TextIndex/init(_:tokenizer:prefixes:name:)``.
+    public static func TextIndex(
+        _ columns: String..., tokenizer: Store.TextIndex.Tokenizer = .words, prefixes: [Int] = [], name: String? = nil
+    ) -> Store.TextIndex { Store.TextIndex(names: columns, tokenizer: tokenizer, prefixes: prefixes, name: name) }
 }

@@ -41,7 +41,7 @@ enum Outer {
 
         static let indexes: [Index] = [Index(\.size, \.id, unique: true), Index("boss", where: "boss > 0")]
         static var foreignKeys: [ForeignKey] { [ForeignKey(\.boss), ForeignKey(\Columns.boss, onDelete: .cascade)] }
-        static let textIndexes = [TextIndex]()
+        static let textIndexes: [TextIndex] = []
         nonisolated static let cachePolicy: CachePolicy = .weak
 
         nonisolated static func willInsert(_ fields: inout Outer.Inner.Fields) throws {}

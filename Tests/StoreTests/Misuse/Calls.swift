@@ -58,7 +58,7 @@ func saveInDatabase(_ db: Database) throws {
 }
 
 func createWithoutDatabase(_ db: Database) throws {
-    // error: missing argument for parameter 'in' in call
+    // error: name the database: 'create(in: db) { $0.… = … }'
     try Person.create { $0.name = "x" }
 }
 
@@ -69,7 +69,7 @@ func setProperty(_ db: Database) throws {
 }
 
 func allWithoutDatabase(_ db: Database) throws {
-    // error: missing argument for parameter 'in' in call
+    // error: name the database: 'all(in: db)'
     _ = try Person.all()
 }
 
@@ -146,4 +146,9 @@ func deleteByDatabase(_ db: Database, _ person: Person) throws {
 func saveByDatabase(_ db: Database, _ person: Person) throws {
     // error: 'save' of a database takes a list; one object is saved by 'object.save { $0.… = … }'
     try db.save(person)
+}
+
+func updateOfObject(_ db: Database, _ person: Person) throws {
+    // error: an object is changed by 'save { $0.… = … }'; 'update' is for queries
+    try person.update { $0.name = "x" }
 }

@@ -89,6 +89,7 @@ final class MistakeBesideIndexes {
     var owner: Ref<Person>?
     static let indexes = [Index(\.name, \.id, unique: true), Index("name"), Index(\Columns.name)]
     static let foreignKeys = [ForeignKey(\.owner, onDelete: .setNull), ForeignKey(\Columns.owner)]
+    static let textIndexes = [TextIndex(\.name, tokenizer: .english), TextIndex("name")]
 }
 
 @Model
@@ -103,7 +104,7 @@ final class ComputedIndexesOfStrings {
 final class TextIndexesOfString {
     var id: Int64
     var name: String = ""
-    // error: 'textIndexes' is a list of 'TextIndex', such as '[TextIndex("title")]'
+    // error: 'textIndexes' is a list of 'TextIndex', such as '[TextIndex(\.title)]'
     static let textIndexes = "name"
 }
 
@@ -145,4 +146,10 @@ final class ForeignKeyByName {
     var owner: Ref<Person>?
     // error: a foreign key names its property by key path: 'ForeignKey(\.player)'
     static let foreignKeys = [ForeignKey("owner")]
+}
+
+// error: '@Model' can be attached to a final class (live objects) or a struct (values)
+@Model
+actor ActorModel {
+    var id: Int64
 }
