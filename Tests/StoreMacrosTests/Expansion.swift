@@ -82,7 +82,7 @@ struct Misuse: Sendable, CustomTestStringConvertible {
 extension String {
     /// The text with the members that a class with a mistake gets, so that the mistake is the only message.
     var withPlaceholder: String {
-        guard contains("class "), !contains(" init("), hasSuffix("\n}") else { return self }
+        guard contains("class ") || contains("actor "), !contains(" init("), hasSuffix("\n}") else { return self }
         return dropLast(2) + """
 
 
