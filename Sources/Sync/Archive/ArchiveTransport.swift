@@ -32,6 +32,8 @@ package final class ArchiveTransport: Transport {
         var regularly: Int64 = .min
         var looked: Int64 = .min
         var saidCrowded = false
+        /// What was logged of snapshots that lack something.
+        var saidLacking: Set<String> = []
         var noted: ArchiveNotes.Position?
         var notedTime: Int64 = .min
     }
@@ -91,6 +93,7 @@ package final class ArchiveTransport: Transport {
             if until == nil, try await writeBase(for: mine, session) { try await look(session) }
             if isRegular {
                 try await lookAtDamages(session)
+                await warnOfDamagedSnapshots(session)
                 try await exchangeAcknowledgements(mine)
                 state.withLock { $0.regularly = clock.steadyMilliseconds() }
             }
@@ -156,6 +159,21 @@ package final class ArchiveTransport: Transport {
         await session.writer.takeNewStream()
         try await session.reader.look(own: Holdings())
         _ = try await session.reader.lookAtDamages()
+    }
+
+    /// Logs once what each snapshot lacks that is not whole.
+    private func warnOfDamagedSnapshots(_ session: Session) async {
+        let lacking = Set(await session.reader.lacking)
+        let new = state.withLock { state in
+            defer { state.saidLacking = lacking }
+            return lacking.subtracting(state.saidLacking)
+        }
+        for sentence in new.sorted() {
+            logger?.log(
+                .archiveLost,
+                "\(name): \(sentence). It counts no more; another one is made when one is due, and `syncd store collect` removes it",
+                peer: name)
+        }
     }
 
     /// Logs once that more replicas write to the archive than it is made for.

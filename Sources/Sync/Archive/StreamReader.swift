@@ -57,6 +57,8 @@ actor StreamReader {
     var parts = SnapshotParts()
     /// What the archive holds besides packs, in whole snapshots: what was compacted before they were made.
     var base = VersionVector()
+    /// What the other snapshots lack, in sentences.
+    var lacking: [String] { manifests.values.compactMap { $0 }.compactMap { parts.lack(of: $0.manifest) } }
     /// When the newest whole snapshot was made, in milliseconds since 1970 by its maker's clock.
     var newestSnapshot: Int64?
     /// The packs that a collection removed, or may remove.

@@ -97,6 +97,12 @@ struct DamagedSnapshotTests {
         let problems = try await ArchiveSurvey(store).summary().problems
         #expect(problems.contains { $0.contains("of the snapshot \(snapshot),") }, "\(problems)")
         try await expectHealing(by: a)
+        let record = LogRecord()
+        let over = ArchiveTransport(
+            store, replica: a.replica, limits: limits, clock: clock, logger: record.logger,
+            entropy: { UInt64.random(in: .min ... .max) })
+        for _ in 0..<2 { try await a.exchange(over: over) }
+        #expect(record.all.filter { $0.message.contains("of the snapshot \(snapshot),") }.count == 1)
     }
 
     @Test("a clone that finds a damaged part tells all readers, and who has the changes writes them again")
