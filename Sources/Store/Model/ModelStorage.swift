@@ -88,9 +88,8 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
         }
     }
 
-    /// Notifies observers of a change of those properties whose columns are in `changes`.
-    ///
-    /// - Parameter positions: The positions of the columns, in the order of `path`.
+    /// Notifies observers of a change of those properties whose columns are in `changes`. `positions` are those of the
+    /// columns, in the order of `path`.
     public borrowing func announceSome<M: Observable, each Value>(
         _ object: M, _ changes: ColumnSet, _ positions: [Int], _ path: repeat KeyPath<M, each Value>
     ) {

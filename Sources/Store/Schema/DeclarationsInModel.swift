@@ -1,6 +1,6 @@
-// What `Index(\.title)`, `ForeignKey(\.player)` and `TextIndex(\.title)` mean in the body of a model. An initializer of `Index` cannot know
-// the model in which it is called. A static function of the model knows it, and the compiler finds a member before a
-// type of the same name.
+// What `Index(\.title)`, `ForeignKey(\.player)` and `TextIndex(\.title)` mean in the body of a model. An initializer of
+// `Index` cannot know the model in which it is called. A static function of the model knows it, and the compiler finds a
+// member before a type of the same name.
 
 extension Model {
     // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -58,7 +58,7 @@ extension Model {
     /// Declares a full-text index of this model on columns that the compiler checks, in ``textIndexes``:
     /// `static let textIndexes = [TextIndex(\.title, \.body, tokenizer: .english)]`.
     ///
-    /// The parameters are those of ``Store/TextIndex/init(_:tokenizer:prefixes:name:)``.
+    /// The parameters are those of the initializer of the type.
     public static func TextIndex<First, each V>(
         _ column: ColumnPath<Self, First>, _ others: repeat ColumnPath<Self, each V>,
         tokenizer: Store.TextIndex.Tokenizer = .words, prefixes: [Int] = [], name: String? = nil
@@ -71,7 +71,7 @@ extension Model {
     // swift-format-ignore: AlwaysUseLowerCamelCase
     /// Declares a full-text index of this model by the names of properties or columns.
     ///
-    /// The parameters are those of ``Store/TextIndex/init(_:tokenizer:prefixes:name:)``.
+    /// The parameters are those of the initializer of the type.
     public static func TextIndex(
         _ columns: String..., tokenizer: Store.TextIndex.Tokenizer = .words, prefixes: [Int] = [], name: String? = nil
     ) -> Store.TextIndex { Store.TextIndex(names: columns, tokenizer: tokenizer, prefixes: prefixes, name: name) }
