@@ -9,43 +9,16 @@ import Testing
 
 @Suite("The collection of an archive")
 struct ArchiveCollectorTests {
-    private let directory = TemporaryDirectory()
-    private let clock: ManualClock
-    private let store: MemoryStore
-
-    init() {
-        let clock = ManualClock(wall: ReplicaFixture.now.milliseconds)
-        self.clock = clock
-        store = MemoryStore(clock: { clock.wallMilliseconds() })
-    }
-
-    private var limits: Limits {
-        var limits = Limits.standard
-        limits.archive = limits.archive.ofOneExchange
-        limits.archive.acknowledgementMilliseconds = 0
-        return limits
-    }
+    private let archive = ArchiveFixture()
+    private var clock: ManualClock { archive.clock }
+    private var store: MemoryStore { archive.store }
+    private var limits: Limits { archive.limits }
 
     private var settings: CollectionSettings {
         var settings = CollectionSettings()
         settings.keepMilliseconds = 0
         settings.graceMilliseconds = 86_400_000
         return settings
-    }
-
-    private func replica(_ name: String) throws -> ReplicaFixture {
-        var settings = ReplicaFixture.Settings(limits: limits)
-        settings.clock = clock
-        return try ReplicaFixture(
-            .make(
-                at: directory.file(name), schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)", InitializeRequest(),
-                options: settings.options), settings)
-    }
-
-    private func transport(_ fixture: ReplicaFixture) -> ArchiveTransport {
-        ArchiveTransport(
-            store, replica: fixture.replica, limits: limits, clock: clock, entropy: { UInt64.random(in: .min ... .max) }
-        )
     }
 
     private func collect(isDryRun: Bool = false) async throws -> ArchiveCollector.Report {
@@ -56,20 +29,14 @@ struct ArchiveCollectorTests {
 
     /// Two replicas that know the same, each with a pack, and a snapshot of the first.
     private func filled() async throws -> (a: ReplicaFixture, b: ReplicaFixture) {
-        let (a, b) = (try replica("a"), try replica("b"))
+        let (a, b) = (try archive.replica("a"), try archive.replica("b"))
         try a.execute("INSERT INTO t VALUES (1, 'one')")
         try b.execute("INSERT INTO t VALUES (2, 'two')")
-        for _ in 0..<3 { for fixture in [a, b] { try await exchange(fixture) } }
-        let transport = transport(a)
+        for _ in 0..<3 { for fixture in [a, b] { try await archive.exchange(fixture) } }
+        let transport = archive.transport(a)
         try await a.exchange(over: transport)
         try await transport.writeSnapshot()
         return (a, b)
-    }
-
-    private func exchange(_ fixture: ReplicaFixture) async throws {
-        let transport = transport(fixture)
-        try await fixture.exchange(over: transport)
-        try await transport.finish()
     }
 
     @Test("packs are marked, and removed a day later; all the same, the archive is whole and lacks nothing")
@@ -95,17 +62,15 @@ struct ArchiveCollectorTests {
         #expect(try await survey.verify().problems == [])
         // A clone has what was removed, and takes what comes later.
         try b.execute("INSERT INTO t VALUES (3, 'three')")
-        try await exchange(b)
-        var clone = Clone(from: ArchiveSnapshots(store, limits: limits), to: directory.file("c"))
+        try await archive.exchange(b)
+        var clone = Clone(from: ArchiveSnapshots(store, limits: limits), to: archive.directory.file("c"))
         clone.clock = clock
         _ = try await clone.run { _ in }
-        var settings = ReplicaFixture.Settings(limits: limits)
-        settings.clock = clock
-        let c = try ReplicaFixture(Replica.open(at: directory.file("c"), options: .unsynced), settings)
-        try await exchange(c)
+        let c = try ReplicaFixture(Replica.open(at: archive.directory.file("c"), options: .unsynced), archive.settings)
+        try await archive.exchange(c)
         #expect(try c.text("SELECT a FROM t ORDER BY id") == ["one", "two", "three"])
         // Nobody writes again what was removed.
-        try await exchange(a)
+        try await archive.exchange(a)
         #expect(packs.count == 1)
         #expect(try await collect().removedPacks == 0)
     }
@@ -132,9 +97,9 @@ struct ArchiveCollectorTests {
         clock.advance(86_400_000)
         _ = try await collect()
         try b.execute("INSERT INTO t VALUES (3, 'three')")
-        try await exchange(b)
-        let late = try replica("late")
-        await #expect { try await exchange(late) } throws: { ($0 as? SyncError)?.code == .behindHorizon }
+        try await archive.exchange(b)
+        let late = try archive.replica("late")
+        await #expect { try await archive.exchange(late) } throws: { ($0 as? SyncError)?.code == .behindHorizon }
         #expect(try late.text("SELECT a FROM t") == [])
         #expect(store.keys.filter { $0.hasPrefix("1/d/") } == [])
     }
@@ -143,8 +108,8 @@ struct ArchiveCollectorTests {
     func unmerged() async throws {
         let (a, b) = try await filled()
         try a.execute("INSERT INTO t VALUES (4, 'four')")
-        try await exchange(a)
-        let over = transport(a)
+        try await archive.exchange(a)
+        let over = archive.transport(a)
         try await a.exchange(over: over)
         try await over.writeSnapshot()
         // The snapshots have it, or not; the other replica has it not.
@@ -157,7 +122,7 @@ struct ArchiveCollectorTests {
         let report = try await collect()
         #expect(report.removedPacks == 0)
         #expect(report.obstacles == ["\(try b.origin) writes, and has not told what it has merged"])
-        try await exchange(b)
+        try await archive.exchange(b)
         #expect(try await collect().removedPacks == 2)
         #expect(try b.text("SELECT a FROM t ORDER BY id") == ["one", "two", "four"])
     }
@@ -170,9 +135,9 @@ struct ArchiveCollectorTests {
         _ = try await collect()
         for key in store.keys where key.hasPrefix("1/m/") { store.damage(key, nil) }
         // Who needs the packs finds them missing, and tells so.
-        let c = try replica("c")
-        for _ in 0..<3 { for fixture in [c, a, b] { try? await exchange(fixture) } }
-        try await exchange(c)
+        let c = try archive.replica("c")
+        for _ in 0..<3 { for fixture in [c, a, b] { try? await archive.exchange(fixture) } }
+        try await archive.exchange(c)
         #expect(try c.text("SELECT a FROM t ORDER BY id") == ["one", "two"])
     }
 
@@ -181,7 +146,7 @@ struct ArchiveCollectorTests {
         let (a, _) = try await filled()
         for _ in 0..<2 {
             clock.advance(1_000)
-            let over = transport(a)
+            let over = archive.transport(a)
             try await a.exchange(over: over)
             try await over.writeSnapshot()
         }
@@ -208,9 +173,9 @@ struct ArchiveCollectorTests {
 
     @Test("a daemon collects once a day where it is told to, and says so")
     func regularly() async throws {
-        let (a, b) = (try replica("a"), try replica("b"))
+        let (a, b) = (try archive.replica("a"), try archive.replica("b"))
         try a.execute("INSERT INTO t VALUES (1, 'one')")
-        for _ in 0..<2 { for fixture in [a, b] { try await exchange(fixture) } }
+        for _ in 0..<2 { for fixture in [a, b] { try await archive.exchange(fixture) } }
         for isConfigured in [false, true] {
             var limits = limits
             if isConfigured { limits.archive.collection = settings }
@@ -218,12 +183,12 @@ struct ArchiveCollectorTests {
             let replicator = try Replicator(
                 replica: a.replica, transports: [], limits: limits, clock: clock, logger: record.logger,
                 entropy: { 1 }, changes: { AsyncStream { $0.finish() } })
-            let archive = transport(a)
+            let over = archive.transport(a)
             var collected: Int64?
             func tend() async throws -> [String] {
-                try await a.exchange(over: archive)
+                try await a.exchange(over: over)
                 let before = record.all.count
-                await replicator.tend(archive, collected: &collected)
+                await replicator.tend(over, collected: &collected)
                 return record.all.dropFirst(before).compactMap { $0.metadata[Logger.eventKey]?.description }
             }
             let marks = isConfigured ? ["archive.collected"] : []

@@ -6,49 +6,15 @@ import Testing
 
 @Suite("Snapshots of an archive that are not whole")
 struct DamagedSnapshotTests {
-    private let directory = TemporaryDirectory()
-    private let clock: ManualClock
-    private let store: MemoryStore
-
-    init() {
-        let clock = ManualClock(wall: ReplicaFixture.now.milliseconds)
-        self.clock = clock
-        store = MemoryStore(clock: { clock.wallMilliseconds() })
-    }
-
-    private var limits: Limits {
-        var limits = Limits.standard
-        limits.archive = limits.archive.ofOneExchange
-        limits.archive.acknowledgementMilliseconds = 0
-        limits.archive.snapshotPartBytes = 16_384
-        return limits
-    }
+    private let archive = ArchiveFixture()
+    private var clock: ManualClock { archive.clock }
+    private var store: MemoryStore { archive.store }
+    private var limits: Limits { archive.limits }
 
     private var snapshots: ArchiveSnapshots { ArchiveSnapshots(store, limits: limits) }
 
-    private func replica(_ name: String) throws -> ReplicaFixture {
-        var settings = ReplicaFixture.Settings(limits: limits)
-        settings.clock = clock
-        return try ReplicaFixture(
-            .make(
-                at: directory.file(name), schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)", InitializeRequest(),
-                options: settings.options), settings)
-    }
-
-    private func transport(_ fixture: ReplicaFixture) -> ArchiveTransport {
-        ArchiveTransport(
-            store, replica: fixture.replica, limits: limits, clock: clock, entropy: { UInt64.random(in: .min ... .max) }
-        )
-    }
-
-    private func exchange(_ fixture: ReplicaFixture) async throws {
-        let transport = transport(fixture)
-        try await fixture.exchange(over: transport)
-        try await transport.finish()
-    }
-
     private func clone() async throws -> Clone.Report {
-        var clone = Clone(from: snapshots, to: directory.file("clone"))
+        var clone = Clone(from: snapshots, to: archive.directory.file("clone"))
         clone.clock = clock
         clone.limits = limits
         return try await clone.run()
@@ -63,10 +29,10 @@ struct DamagedSnapshotTests {
 
     /// A replica whose only pack was removed, because its change is in a snapshot.
     private func collected() async throws -> (a: ReplicaFixture, snapshot: String) {
-        let a = try replica("a")
+        let a = try archive.replica("a")
         try a.execute("INSERT INTO t VALUES (1, 'one')")
-        for _ in 0..<2 { try await exchange(a) }
-        let over = transport(a)
+        for _ in 0..<2 { try await archive.exchange(a) }
+        let over = archive.transport(a)
         try await a.exchange(over: over)
         let snapshot = try await over.writeSnapshot().id
         var settings = CollectionSettings()
@@ -81,12 +47,12 @@ struct DamagedSnapshotTests {
 
     /// A new replica misses the pack and says so; `a` then writes its changes again.
     private func expectHealing(by a: ReplicaFixture) async throws {
-        let b = try replica("b")
+        let b = try archive.replica("b")
         // The first exchange hears of a damaged snapshot.
-        for _ in 0..<2 { try? await exchange(b) }
+        for _ in 0..<2 { try? await archive.exchange(b) }
         #expect(try b.text("SELECT a FROM t") == [])
-        try? await exchange(a)
-        try await exchange(b)
+        try? await archive.exchange(a)
+        try await archive.exchange(b)
         #expect(try b.text("SELECT a FROM t") == ["one"])
     }
 
@@ -98,9 +64,7 @@ struct DamagedSnapshotTests {
         #expect(problems.contains { $0.contains("of the snapshot \(snapshot),") }, "\(problems)")
         try await expectHealing(by: a)
         let record = LogRecord()
-        let over = ArchiveTransport(
-            store, replica: a.replica, limits: limits, clock: clock, logger: record.logger,
-            entropy: { UInt64.random(in: .min ... .max) })
+        let over = archive.transport(a, logger: record.logger)
         for _ in 0..<2 { try await a.exchange(over: over) }
         #expect(record.all.filter { $0.message.contains("of the snapshot \(snapshot),") }.count == 1)
     }
@@ -121,16 +85,16 @@ struct DamagedSnapshotTests {
 
     @Test("a clone takes the snapshot before one that is damaged, also without the right to say so")
     func olderSnapshot() async throws {
-        let a = try replica("a")
+        let a = try archive.replica("a")
         try a.execute("INSERT INTO t VALUES (1, 'one')")
-        let over = transport(a)
+        let over = archive.transport(a)
         try await a.exchange(over: over)
         let whole = try await over.writeSnapshot().id
         clock.advance(1_000)
         let damaged = try await over.writeSnapshot().id
         try cut(try #require(parts(of: damaged).first))
         let source = ArchiveSnapshots(ReadOnlyStore(base: store), limits: limits)
-        var clone = Clone(from: source, to: directory.file("clone"))
+        var clone = Clone(from: source, to: archive.directory.file("clone"))
         clone.clock = clock
         #expect(try await clone.run().snapshot == whole)
         #expect(!store.keys.contains { $0.hasPrefix("1/d/") })
@@ -141,12 +105,12 @@ struct DamagedSnapshotTests {
         let (a, snapshot) = try await collected()
         try cut(try #require(parts(of: snapshot).first))
         _ = try? await clone()
-        let over = transport(a)
+        let over = archive.transport(a)
         for _ in 0..<2 { try await a.exchange(over: over) }
         #expect(try await over.makeSnapshotIfDue())
         #expect(try await clone().snapshot != snapshot)
         store.damage("1/m/\(snapshot)", nil)
-        for _ in 0..<2 { try await exchange(a) }
+        for _ in 0..<2 { try await archive.exchange(a) }
         #expect(!store.keys.contains { $0.hasPrefix("1/d/") })
     }
 }
