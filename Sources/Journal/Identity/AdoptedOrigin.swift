@@ -10,12 +10,9 @@ package enum AdoptedOrigin {
     ///
     /// - Parameters:
     ///   - origin: The origin to adopt; all of its changes are here, in one run at most.
-    ///   - retiring: Origins that are finished: nobody writes under them any more.
     ///   - time: The current time, in seconds since 1970.
     /// - Throws: ``JournalError``: `refused` when the present origin has changes, `corrupt`; errors of SQLite.
-    package static func adopt(
-        _ origin: OriginID, retiring: [OriginID], time: Double, _ db: Database
-    ) throws {
+    package static func adopt(_ origin: OriginID, time: Double, _ db: Database) throws {
         try DerivedState.materialize(db)
         let reader = try JournalReader(db)
         let before = reader.identity.origin
@@ -38,23 +35,5 @@ package enum AdoptedOrigin {
             arguments: [Data(origin.bytes), reader.lastSeq])
         try db.execute(
             sql: "UPDATE _journal_origins SET retired = ? WHERE origin = ?", arguments: [time, Data(before.bytes)])
-        for other in retiring {
-            try db.execute(
-                sql: "UPDATE _journal_origins SET retired = ?1, forgotten = ?1 WHERE origin = ?2",
-                arguments: [time, Data(other.bytes)])
-        }
-    }
-
-    /// The origins that ``adopt(_:retiring:time:_:)`` retired here: no file writes under them, so this replica
-    /// can acknowledge for them what it has merged itself.
-    ///
-    /// An earlier origin of the file has the mark `retired` alone: a copy of the file may still use it.
-    package static func finished(_ db: Database) throws -> [OriginID] {
-        try Data.fetchAll(
-            db,
-            sql: """
-                SELECT origin FROM _journal_origins WHERE retired IS NOT NULL AND forgotten IS NOT NULL ORDER BY id DESC
-                """
-        ).compactMap { OriginID(bytes: $0) }
     }
 }

@@ -120,11 +120,13 @@ package struct NewIdentity: Sendable, Hashable {
         return Outcome(reason: reason, old: origin, new: new, kept: cut, reissued: head - cut)
     }
 
-    /// The times at which this file replaced each of its earlier origins, in seconds since 1970.
+    /// The times at which this file replaced each of its earlier origins, in seconds since 1970, without those that
+    /// are finished (``FinishedOrigins``).
     ///
     /// - Throws: Errors of SQLite.
     package static func times(_ db: Database) throws -> [Double] {
-        try Row.fetchAll(db, sql: "SELECT * FROM _journal_origins").compactMap { $0["retired"] as Double? }
+        try Double.fetchAll(
+            db, sql: "SELECT retired FROM _journal_origins WHERE retired IS NOT NULL AND forgotten IS NULL")
     }
 
     // MARK: - Where to cut

@@ -56,8 +56,8 @@ package final class AcknowledgementBook: Sendable {
             let oldest = now - limits.leaseMilliseconds
             let others = state.known.records.values.map(\.newest).filter { $0.milliseconds >= oldest }
                 .sorted { ($0.milliseconds, $0.origin) > ($1.milliseconds, $1.origin) }
-            // Nobody else speaks for an origin that was made for a return.
-            let finished = try AdoptedOrigin.finished(db).map {
+            // Nobody else speaks for them.
+            let finished = try FinishedOrigins.all(db).map {
                 Acknowledgement(origin: $0, vector: mine.vector, milliseconds: now, witness: own)
             }
             let ours = [mine] + finished.prefix(limits.acknowledgementsPerHello / 2)

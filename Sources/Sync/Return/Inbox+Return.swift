@@ -80,12 +80,15 @@ extension Inbox {
             }
         }
         try inbox.bringBackHeldRows()
-        let isWriter = work.mine.count > 0
+        // A third replica may have what was written unseen, and bring it later.
+        let finished = try replica.read { db in
+            let vector = try JournalReader(db).vector()
+            return try (FinishedOrigins.all(db).reversed() + [before.origin]).filter { vector[$0] == seen[$0] }
+        }
         try other.write { db in
-            if isWriter {
-                try AdoptedOrigin.adopt(
-                    work.mine.origin, retiring: work.theirs.count > 0 ? [work.theirs.origin] : [], time: time, db)
-            }
+            if work.mine.count > 0 { try AdoptedOrigin.adopt(work.mine.origin, time: time, db) }
+            if work.theirs.count > 0 { try FinishedOrigins.add(work.theirs.origin, time: time, db) }
+            for origin in finished { try FinishedOrigins.add(origin, time: time, db) }
             // The file stays the one that it is.
             try FileBinding.replace(db, by: before.fingerprint)
         }

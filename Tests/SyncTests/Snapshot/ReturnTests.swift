@@ -134,6 +134,45 @@ struct ReturnTests {
         #expect(said == counted)
     }
 
+    @Test(
+        "the former name holds compaction back only where a third replica may have what was written under it",
+        arguments: [false, true])
+    func formerName(isUnseen: Bool) async throws {
+        let (peer, member) = (cluster.members[0], cluster.members[1])
+        try cluster.executeLater(1, "UPDATE item SET price = 9 WHERE id = 'b'")
+        try cluster.converge()
+        try peer.hear(member)
+        let former = try member.origin
+        try cluster.executeLater(0, Self.twice)
+        #expect(try peer.compact(upTo: peer.vector) > 0)
+        if isUnseen { try cluster.executeLater(1, "UPDATE item SET price = 10 WHERE id = 'b'") }
+        #expect(try await comeBack().unseen == (isUnseen ? 1 : 0))
+        try cluster.converge()
+        try peer.hear(member)
+        let horizon = try peer.inbox.stableHorizon(lease: .max)
+        #expect(horizon.holders.map(\.origin) == (isUnseen ? [former] : []))
+        let own = try member.inbox.stableHorizon(lease: .max)
+        #expect(own.members.contains { $0.origin == former } == isUnseen)
+    }
+
+    @Test("none of the names that a replica had before it came back twice holds compaction back")
+    func formerNames() async throws {
+        let (peer, member) = (cluster.members[0], cluster.members[1])
+        for round in 1...2 {
+            try cluster.executeLater(1, "UPDATE item SET price = 9 + \(round) WHERE id = 'b'")
+            try cluster.executeLater(0, "UPDATE item SET stock = 9 + \(round) WHERE id = 'c'")
+            try cluster.converge()
+            try peer.hear(member)
+            try cluster.executeLater(0, Self.twice)
+            #expect(try peer.compact(upTo: peer.vector) > 0)
+            _ = try await comeBack()
+        }
+        try cluster.converge()
+        try peer.hear(member)
+        let horizon = try peer.inbox.stableHorizon(lease: .max)
+        #expect(horizon.members.count == 3 && horizon.holders.isEmpty)
+    }
+
     @Test("the later of two changes of a column wins, wherever it was made")
     func laterWins() async throws {
         try cluster.executeLater(0, Self.twice)

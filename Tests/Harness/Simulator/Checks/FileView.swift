@@ -48,6 +48,14 @@ struct FileView {
                 .compactMap(FileView.entry))
     }
 
+    /// The origins under which nobody writes any more, as this machine says.
+    func finished() throws -> [OriginID] {
+        try machine.rows("SELECT origin FROM _journal_origins WHERE retired > 0 AND forgotten > 0").compactMap { row in
+            guard case .blob(let bytes)? = row.first else { return nil }
+            return OriginID(bytes: bytes)
+        }
+    }
+
     private static func entry(_ row: [Value]) -> VersionVector.Entry? {
         guard case .blob(let bytes) = row[0], case .integer(let version) = row[1], version > 0 else { return nil }
         return OriginID(bytes: bytes).map { .init(origin: $0, version: version) }

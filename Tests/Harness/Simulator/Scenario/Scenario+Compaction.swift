@@ -35,14 +35,15 @@ extension Scenario {
     }
 
     /// True when all that is settled becomes stable within the time that this harness waits.
-    var settles: Bool {
+    func settles() throws -> Bool {
         guard plan.kinds.contains(.compaction), !plan.kinds.contains(.byzantinePeer), plan.schema.additions.isEmpty
         else { return false }
-        // An identity that no file has any more holds everything back until its lease ends. A machine that was forgotten
-        // while it lived leaves one when it returns: what it wrote meanwhile makes its former name count again.
-        let leavesAnIdentity =
-            counts.marks[.clonedAnew] != nil || counts.marks[.forgotten] != nil && counts.marks[.returned] != nil
-        return hasShortLease || plan.kinds.isDisjoint(with: FaultKind.ofIdentity) && !leavesAnIdentity
+        if hasShortLease { return true }
+        // An identity that no file has any more holds everything back until its lease ends. A machine leaves one when
+        // it returns with changes that nobody had seen.
+        let finished = try machines.flatMap { try FileView(machine: $0).finished() }
+        return plan.kinds.isDisjoint(with: FaultKind.ofIdentity) && counts.marks[.clonedAnew] == nil
+            && leftAtReturns.allSatisfy(finished.contains)
     }
 
     /// True when leases end while this harness waits.
@@ -51,7 +52,7 @@ extension Scenario {
     /// When nobody writes, every change becomes stable on every machine within bounded time (P16), and may then be
     /// compacted.
     func becomeStable() throws {
-        guard settles else { return }
+        guard try settles() else { return }
         let end = scheduler.now + 3_600_000
         while let machine = try machines.first(where: { try !isStable($0) }) {
             guard scheduler.now < end else { throw try unstable(machine, "after an hour without a write") }

@@ -8,7 +8,7 @@ extension Scenario {
     /// switched on again, all machines know the same within bounded time (P21).
     func outlive() throws {
         var random = streams.stream(.checks, 1)
-        guard settles, hasShortLease else { return }
+        guard hasShortLease, try settles() else { return }
         let machine = machines[random.below(machines.count)]
         let others = machines.filter { $0 !== machine }
         try stop(machine, downFor: Scenario.forGood)

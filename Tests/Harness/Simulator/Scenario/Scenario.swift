@@ -39,6 +39,8 @@ final class Scenario: @unchecked Sendable {
     var decayed: BitRot?
     /// The last new identity of each machine that was noticed.
     var rekeys: [Int: NewIdentity.Outcome] = [:]
+    /// The identities that machines left when they returned.
+    var leftAtReturns: [OriginID] = []
     var written: Set<Int> = []
     var acknowledged: Set<Int> = []
     /// For each transaction, the transaction whose write it saw in the register that it overwrote.
@@ -204,7 +206,9 @@ final class Scenario: @unchecked Sendable {
         case .rolledBack: counts.note(.rekeyRolledBack)
         case .outrun, .contradicted: counts.note(.rekeyOutrun)
         case .manual: counts.note(.rekeyManual)
-        case .returned: counts.note(.returned)
+        case .returned:
+            counts.note(.returned)
+            leftAtReturns.append(outcome.old)
         case .created, .restored: break
         }
         if outcome.reissued > 0 { counts.note(.reissued) }
