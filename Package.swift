@@ -188,8 +188,8 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            // Programs that MisuseTests hands to the compiler.
-            exclude: ["Correct", "Misuse"]),
+            // Programs that tests hand to the compiler.
+            exclude: ["Correct", "Examples", "Misuse"]),
         // For `make sanitize STRESS=1`: Store alone, so that a build for the sanitizer is small.
         .executableTarget(name: "store-stress", dependencies: ["Store"], path: "Tests/Harness/StoreStress"),
         .testTarget(

@@ -5,7 +5,7 @@ extension Database {
     /// those that another process records.
     ///
     /// ```swift
-    /// for try await conflict in db.newConflicts() { notify(conflict) }
+    /// for try await conflict in try db.newConflicts() { notify(conflict) }
     /// ```
     ///
     /// - Throws: ``StoreError`` when the database is closed, or the file cannot be read or watched.

@@ -3,12 +3,14 @@ import Journal
 
 extension Database {
     /// Runs `body` with GRDB's handle of the writing connection, inside a transaction, for what Tandem does
-    /// not offer. Needs `import GRDB`.
+    /// not offer.
     ///
     /// The journal records what it writes, live objects follow when it returns, and capture follows a changed
     /// schema. It must neither begin nor end a transaction.
     ///
     /// ```swift
+    /// import GRDB
+    ///
     /// try db.withGRDB { try $0.create(table: "log") { $0.primaryKey("id", .text) } }
     /// ```
     ///

@@ -129,8 +129,8 @@ extension Model {
     /// inserted and deleted rows always, unless `kinds` leaves them out.
     ///
     /// ```swift
-    /// for await change in Person.changes(in: db, columns: [\.name, \.age]) { … }
-    /// for await change in Person.changes(in: db, kinds: [.updated], columns: [\.name]) { … }
+    /// for await change in Person.changes(in: db, columns: [\.name, \.age]) { show(change) }
+    /// for await change in Person.changes(in: db, kinds: [.updated], columns: [\.name]) { show(change) }
     /// ```
     public static func changes(
         in database: Database, kinds: Set<ChangeKind> = ChangeKind.all, columns: [PartialKeyPath<Columns>]
