@@ -2,6 +2,13 @@ import Foundation
 import GRDBSQLite
 import Journal
 
+// A model with such properties needs no other import than Store.
+@_exported import struct Foundation.Data
+@_exported import struct Foundation.Date
+@_exported import struct Foundation.Decimal
+@_exported import struct Foundation.URL
+@_exported import struct Foundation.UUID
+
 extension Data: ColumnValue, ColumnPlaceholder {
     /// Reads the bytes of a BLOB.
     ///

@@ -1,4 +1,3 @@
-// No import of Foundation.
 import Store
 
 @Model
@@ -20,15 +19,6 @@ final class NoSuchOptionalType {
     var id: Int64
     // error: cannot find type 'Strng' in scope
     var name: Strng?
-}
-
-@Model
-final class DateWithoutImport {
-    var id: Int64
-    // error: cannot find type 'Date' in scope
-    var made: Date
-    // error: cannot find type 'Date' in scope
-    var changed: Date?
 }
 
 @Model

@@ -142,7 +142,7 @@ final class ArchiveLife {
             story.append("\(index) makes a snapshot")
             _ = try? await machines[index].transport.writeSnapshot()
         case 19:
-            guard let key = anyKey(), let bytes = store.content[key] else { return }
+            guard let key = store.keys.shuffled(using: &random).first, let bytes = store.content[key] else { return }
             // Without its description, an archive can only be made anew by hand.
             let isRemoved = key == "1/meta" || random.chance(50)
             story.append("\(key) is \(isRemoved ? "removed" : "cut")")
@@ -172,13 +172,6 @@ final class ArchiveLife {
                 backup = store.content
             }
         }
-    }
-
-    /// An object of any kind. Most objects are of few kinds, as the parts of snapshots.
-    private func anyKey() -> String? {
-        let kinds = Dictionary(grouping: store.keys) { $0.split(separator: "/")[1] }
-        guard let kind = kinds.keys.sorted().shuffled(using: &random).first else { return nil }
-        return kinds[kind]?.sorted().shuffled(using: &random).first
     }
 
     private func write(_ index: Int) throws {

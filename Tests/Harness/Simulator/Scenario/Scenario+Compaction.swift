@@ -128,6 +128,8 @@ extension Scenario {
         /// The origins whose changes it refuses, because their writers had not seen all that is compacted here.
         let refused: VersionVector
 
+        private var changes: Int64 { vector.entries.reduce(0) { $0 + $1.version } }
+
         init?(_ machine: SimulatedMachine) throws {
             let view = FileView(machine: machine)
             guard let origin = try view.origin else { return nil }
@@ -141,8 +143,9 @@ extension Scenario {
         /// True when the machine gets nothing from `host` any more, or not all that `host` has.
         func needs(_ host: State) -> Bool {
             guard vector.covers(host.horizon) else {
-                // Of two that lack what the other one compacted, it is that with the smaller origin.
-                return host.vector.covers(horizon) || origin < host.origin
+                // Of two that lack what the other one compacted, it is that with fewer changes: of two camps, one
+                // grows until the other is gone. By the origins, machines could go to and fro for ever.
+                return host.vector.covers(horizon) || (changes, origin) < (host.changes, host.origin)
             }
             return host.vector.covers(horizon) && refused.entries.contains { host.vector[$0.origin] >= $0.version }
         }
