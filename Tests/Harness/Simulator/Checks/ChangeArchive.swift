@@ -14,6 +14,9 @@ struct ChangeArchive {
     }
 
     private var writes: [Name: ReferenceWrite] = [:]
+    /// Those that the file of each machine held. Two files have different changes under one name when one of them was
+    /// restored in place and has not met a peer since.
+    private var held: [Int: [Name: ReferenceWrite]] = [:]
     /// What was read of each machine's file.
     private var read: [Int: VersionVector] = [:]
     /// How many entries each file has lost by compaction.
@@ -29,7 +32,10 @@ struct ChangeArchive {
             let reader = try JournalReader(db)
             try reader.forEachBatch(after: read[machine] ?? VersionVector(), changes: 8_192, bytes: 1 << 24) { batch in
                 // What a crash took may be written again, with another content.
-                for write in ReferenceWrite.all(in: batch, registry: reader.registry) { writes[Name(write)] = write }
+                for write in ReferenceWrite.all(in: batch, registry: reader.registry) {
+                    writes[Name(write)] = write
+                    held[machine, default: [:]][Name(write)] = write
+                }
                 return true
             }
             read[machine] = reader.vector()
@@ -48,12 +54,20 @@ struct ChangeArchive {
         removed[machine] = nil
     }
 
-    /// The changes up to the horizon of a file that its journal does not hold.
-    func compacted(upTo horizon: VersionVector, without present: [ReferenceWrite]) -> [ReferenceWrite] {
+    /// Notes that a file got the content of another machine's.
+    ///
+    /// - Parameter host: The other machine; nil when it is not known which.
+    mutating func replace(_ machine: Int, by host: Int?) { held[machine] = host.flatMap { held[$0] } }
+
+    /// The changes up to the horizon of a machine's file that its journal does not hold.
+    func compacted(of machine: Int, upTo horizon: VersionVector, without present: [ReferenceWrite]) -> [ReferenceWrite]
+    {
         guard !horizon.isEmpty else { return [] }
         let present = Set(present.map(Name.init))
-        return writes.filter { $0.key.version <= horizon[$0.key.origin] && !present.contains($0.key) }.values.sorted {
-            ($0.origin, $0.version) < ($1.origin, $1.version)
-        }
+        // What the machine held itself comes before what others hold, and before what nobody holds any more.
+        let machines = [machine] + held.keys.sorted()
+        return writes.filter { $0.key.version <= horizon[$0.key.origin] && !present.contains($0.key) }
+            .map { name, write in machines.lazy.compactMap { held[$0]?[name] }.first ?? write }
+            .sorted { ($0.origin, $0.version) < ($1.origin, $1.version) }
     }
 }

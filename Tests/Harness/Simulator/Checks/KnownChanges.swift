@@ -11,7 +11,7 @@ struct KnownChanges {
     let writes: [ReferenceWrite]
     let ledger: [ConflictEntry]
 
-    init(_ daemon: Daemon, _ archive: ChangeArchive) throws {
+    init(_ daemon: Daemon, of machine: Int, _ archive: ChangeArchive) throws {
         var batches: [ChangeBatch] = []
         var writes: [ReferenceWrite] = []
         var horizon = VersionVector()
@@ -25,7 +25,7 @@ struct KnownChanges {
             horizon = try Horizon(db).vector
             return try ConflictEntry.all(db)
         }
-        writes += archive.compacted(upTo: horizon, without: writes)
+        writes += archive.compacted(of: machine, upTo: horizon, without: writes)
         (self.batches, self.writes) = (batches, writes)
     }
 }

@@ -13,7 +13,7 @@ struct ModelCheck {
         let name = "machine \(machine.index)"
         machine.setTime()
         if settles { try daemon.replicator.inbox.bringBackHeldRows() }
-        let known = try KnownChanges(daemon, archive)
+        let known = try KnownChanges(daemon, of: machine.index, archive)
         let model = ReferenceModel(known.writes, schema: machine.schema)
         let content = try HistoryContent(schema: machine.schema, rows: machine.rows, entries: { known.ledger })
         let difference = HistoryContent.difference(HistoryContent(model), content)

@@ -111,6 +111,7 @@ extension Scenario {
         try crash(machine, downFor: 1_000)
         var gone = try transactions(of: machine)
         try machine.restore(host.files(), isInPlace: false, withRecord: true)
+        archive.replace(machine.index, by: host.index)
         unsettled.insert(machine.index)
         forgetUnpublished(of: machine)
         for other in machines { gone.subtract(try transactions(of: other)) }

@@ -133,7 +133,7 @@ extension Scenario {
     /// write (P13). All machines know the same here.
     func checkRegisters() throws {
         guard plan.hasRegisters, let daemon = machines[0].daemon else { return }
-        let stamps = RegisterTable.stamps(try KnownChanges(daemon, archive).writes + archive.all)
+        let stamps = RegisterTable.stamps(try KnownChanges(daemon, of: 0, archive).writes + archive.all)
         for (write, seen) in overwritten.sorted(by: { $0.key < $1.key }) {
             if let later = stamps[write], let earlier = stamps[seen], later.lowerBound <= earlier.lowerBound {
                 throw Violation("P11", "transaction \(write) overwrote \(seen), and loses against it")

@@ -57,6 +57,7 @@ extension Scenario {
         counts.livesWithCopies = 1
         let index = machines.count
         let clock = MachineClock(scheduler, start: source.clock.wallMilliseconds() - scheduler.now, drift: 0)
+        archive.replace(index, by: source.index)
         let machine = try SimulatedMachine(
             index, copyOf: source, withRecord: keepsRecord, clock: clock, scheduler: scheduler,
             entropy: streams.stream(.entropy, index))

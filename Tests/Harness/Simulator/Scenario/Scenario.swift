@@ -209,6 +209,7 @@ final class Scenario: @unchecked Sendable {
         case .returned:
             counts.note(.returned)
             leftAtReturns.append(outcome.old)
+            archive.replace(machine.index, by: nil)
         case .created, .restored: break
         }
         if outcome.reissued > 0 { counts.note(.reissued) }
