@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 /// The origins under which nobody writes any more, and all of whose changes are here: those that were made for a
-/// return, and those that a replica left at a return after others had all that it had written.
+/// return, and those that a replica left at a return when the others had all that it knew.
 ///
 /// This replica acknowledges for them what it has merged itself, so that they do not hold compaction back. An earlier
 /// origin of the file that is not finished has the mark `retired` alone: a copy of the file may still use it. Whoever

@@ -80,10 +80,11 @@ extension Inbox {
             }
         }
         try inbox.bringBackHeldRows()
-        // A third replica may have what was written unseen, and bring it later.
+        // A third replica may have what was unseen, and bring it later. Others would also not take an acknowledgement
+        // that covers less than the one before, and the origin would count for ever.
         let finished = try replica.read { db in
-            let vector = try JournalReader(db).vector()
-            return try (FinishedOrigins.all(db).reversed() + [before.origin]).filter { vector[$0] == seen[$0] }
+            guard try seen.covers(JournalReader(db).vector()) else { return [OriginID]() }
+            return try FinishedOrigins.all(db).reversed() + [before.origin]
         }
         try other.write { db in
             if work.mine.count > 0 { try AdoptedOrigin.adopt(work.mine.origin, time: time, db) }

@@ -135,7 +135,7 @@ struct ReturnTests {
     }
 
     @Test(
-        "the former name holds compaction back only where a third replica may have what was written under it",
+        "the former name holds compaction back only where a third replica may have what others have not seen",
         arguments: [false, true])
     func formerName(isUnseen: Bool) async throws {
         let (peer, member) = (cluster.members[0], cluster.members[1])
@@ -153,6 +153,24 @@ struct ReturnTests {
         #expect(horizon.holders.map(\.origin) == (isUnseen ? [former] : []))
         let own = try member.inbox.stableHorizon(lease: .max)
         #expect(own.members.contains { $0.origin == former } == isUnseen)
+    }
+
+    @Test("the former name of one that had heard of what others have not is not kept alive")
+    func formerNameOfAListener() async throws {
+        let (peer, member) = (cluster.members[0], cluster.members[1])
+        let third = try ReplicaFixture(cluster.directory.file("third.sqlite"), schema: Self.schema)
+        try third.execute("INSERT INTO item (id) VALUES ('t')")
+        try cluster.executeLater(1, "UPDATE item SET price = 9 WHERE id = 'b'")
+        try cluster.converge()
+        try member.pull(from: third)
+        try peer.hear(member)
+        let former = try member.origin
+        try cluster.executeLater(0, Self.twice)
+        #expect(try peer.compact(upTo: peer.vector) > 0)
+        #expect(try await comeBack().unseen > 0)
+        try cluster.converge()
+        #expect(try !member.replica.read { try member.inbox.acknowledgements.all($0) }.map(\.origin).contains(former))
+        try third.close()
     }
 
     @Test("none of the names that a replica had before it came back twice holds compaction back")

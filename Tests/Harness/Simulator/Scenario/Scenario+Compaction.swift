@@ -129,8 +129,6 @@ extension Scenario {
         /// The origins whose changes it refuses, because their writers had not seen all that is compacted here.
         let refused: VersionVector
 
-        private var changes: Int64 { vector.entries.reduce(0) { $0 + $1.version } }
-
         init?(_ machine: SimulatedMachine) throws {
             let view = FileView(machine: machine)
             guard let origin = try view.origin else { return nil }
@@ -144,9 +142,8 @@ extension Scenario {
         /// True when the machine gets nothing from `host` any more, or not all that `host` has.
         func needs(_ host: State) -> Bool {
             guard vector.covers(host.horizon) else {
-                // Of two that lack what the other one compacted, it is that with fewer changes: of two camps, one
-                // grows until the other is gone. By the origins, machines could go to and fro for ever.
-                return host.vector.covers(horizon) || (changes, origin) < (host.changes, host.origin)
+                // Of two that lack what the other one compacted, it is that with the smaller origin, as at a return.
+                return host.vector.covers(horizon) || origin < host.origin
             }
             return host.vector.covers(horizon) && refused.entries.contains { host.vector[$0.origin] >= $0.version }
         }
@@ -155,8 +152,10 @@ extension Scenario {
     /// A machine that lacks what another one has compacted, or that refuses what another one has, and the other one.
     private func toMakeAnew() throws -> (machine: SimulatedMachine, host: SimulatedMachine)? {
         let states = try machines.compactMap { try State($0) }.sorted { $0.origin < $1.origin }
-        for state in states {
-            if let host = states.first(where: { $0.machine !== state.machine && state.needs($0) }) {
+        // Of two camps of machines, that of the greatest origin grows: the new name of a copy is next to that of its
+        // host, so the copy does not go back.
+        for host in states.reversed() {
+            if let state = states.first(where: { $0.machine !== host.machine && $0.needs(host) }) {
                 return (state.machine, host.machine)
             }
         }
