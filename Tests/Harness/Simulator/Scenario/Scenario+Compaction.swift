@@ -40,7 +40,7 @@ extension Scenario {
         else { return false }
         if hasShortLease { return true }
         // An identity that no file has any more holds everything back until its lease ends. A machine leaves one when
-        // it returns with changes that nobody had seen.
+        // it returns with changes that its host had not seen.
         let finished = try machines.flatMap { try FileView(machine: $0).finished() }
         return plan.kinds.isDisjoint(with: FaultKind.ofIdentity) && counts.marks[.clonedAnew] == nil
             && leftAtReturns.allSatisfy(finished.contains)
