@@ -48,6 +48,18 @@ struct ChangeArchive {
     /// All changes; none where nothing is compacted.
     var all: [ReferenceWrite] { Array(writes.values) }
 
+    /// True when an origin wrote the register of that transaction, and none of its tokens: the origin under which a
+    /// return wrote the others' version of a contested row again. Who lacks the transaction may show that row alone.
+    func isCopied(_ transaction: Int) -> Bool {
+        func origins(_ table: String) -> Set<OriginID> {
+            let wrote = writes.values.filter {
+                $0.row.table == table && $0.columns["txn"] == .integer(Int64(transaction))
+            }
+            return Set(wrote.map(\.origin))
+        }
+        return !origins(RegisterTable.name).isSubset(of: origins(TokenTable.name))
+    }
+
     /// Notes that a file lost changes, has other names for them, or took the place of another one.
     mutating func beginAnew(_ machine: Int) {
         read[machine] = nil

@@ -61,7 +61,7 @@ extension Scenario {
             rekeyed(machine, outcome)
         }
         let known = try watches[machine.index].check(
-            view, written: written, mayReturn: plan.kinds.contains(.compaction), &counts)
+            view, written: written, mayReturn: plan.kinds.contains(.compaction), isCopied: archive.isCopied, &counts)
         try checkBookkeeping(machine, known)
         try collect(machine)
         try redeliver(to: machine, known)
