@@ -93,7 +93,7 @@ class ArchiveTest(Campaign):
             self.command("init", replica.path, "--cluster", "archive-test", "--foreign-keys", "enforce")
             replica.peers = [balancer] if number % 2 else [self.address()]
             if number in CLOCKS:
-                replica.wrapper = with_clock(CLOCKS[number])
+                replica.wrapper = with_clock(CLOCKS[number], self)
                 self.count("wrong clocks", bool(replica.wrapper))
         for replica in self.replicas:
             replica.start(arguments=self.authority)

@@ -114,6 +114,13 @@ class Campaign:
         if self.interrupted:
             raise KeyboardInterrupt
 
+    def shim(self, name):
+        """Compiles `name`.c beside this file into a library for LD_PRELOAD, and returns its path."""
+        library = os.path.join(self.directory, f"{name}.so")
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.c")
+        subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+        return library
+
     # --- Counts ---------------------------------------------------------------------------------------------------
 
     def count(self, what, number=1):

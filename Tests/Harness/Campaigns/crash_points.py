@@ -128,7 +128,7 @@ class Stage:
 
     def environment(self, at, mode, heal):
         self.shared[:16] = bytes(16)
-        return {"LD_PRELOAD": self.campaign.shim, "FAULT_FILE": self.fault_file, "FAULT_AT": str(at), "FAULT_MODE": mode,
+        return {"LD_PRELOAD": self.campaign.library, "FAULT_FILE": self.fault_file, "FAULT_AT": str(at), "FAULT_MODE": mode,
                 "FAULT_HEAL": str(heal)}
 
     def counted(self):
@@ -457,9 +457,7 @@ class CrashPoints(Campaign):
         parser.add_argument("--jobs", type=int, default=int(environment.get("JOBS") or os.cpu_count() or 1))
 
     def prepare(self):
-        self.shim = os.path.join(self.directory, "faultshim.so")
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "faultshim.c")
-        subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", self.shim, source, "-ldl"], check=True)
+        self.library = self.shim("faultshim")
 
     def run(self):
         """Divides the cases among processes, each with a stage of its own."""

@@ -34,13 +34,16 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def with_clock(offset):
+def with_clock(offset, campaign):
     """The beginning of a command line whose program sees a clock that is `offset` wrong, such as "+60s"; empty without
-    libfaketime. Clocks that only go on stay right: timeouts are measured with them."""
-    libraries = glob.glob("/usr/lib/*/faketime/libfaketime.so.1")
-    # The library adds a variable to the environment of the first program that it is in, and Swift then does not find
+    libfaketime. Clocks that only go on stay right: timers run by them, and timeouts are measured with them."""
+    libraries = glob.glob("/usr/lib/*/faketime/libfaketime.so.1")[:1]
+    if not libraries:
+        return []
+    preloaded = ":".join([campaign.shim("timershim"), *libraries])
+    # libfaketime adds a variable to the environment of the first program that it is in, and Swift then does not find
     # its arguments. So that program is another one.
-    return libraries and ["env", f"LD_PRELOAD={libraries[0]}", f"FAKETIME={offset}", "FAKETIME_DONT_FAKE_MONOTONIC=1", "env"]
+    return ["env", f"LD_PRELOAD={preloaded}", f"FAKETIME={offset}", "FAKETIME_DONT_FAKE_MONOTONIC=1", "env"]
 
 
 class Daemon:
