@@ -201,7 +201,7 @@ package final class ArchiveTransport: Transport {
 
     // MARK: - Pulling
 
-    /// Reads packs. Waits for news by looking again at a bounded rate.
+    /// Reads packs. Waits for news, or until the archive holds more of others, by looking again at a bounded rate.
     ///
     /// - Throws: ``SyncError``: those of the store; `invalid` for a damaged object, after everything else was passed
     ///   on; `behindHorizon`; what `onFrame` throws.
@@ -213,6 +213,7 @@ package final class ArchiveTransport: Transport {
             let deadline = clock.steadyMilliseconds() + Int64(request.waitSeconds) * 1_000
             let bytes = request.maxBytes > 0 ? min(request.maxBytes, limits.bytesPerPull) : limits.bytesPerPull
             var isFirst = request.waitSeconds == 0
+            let before = await session.reader.known(except: request.origin)
             while true {
                 try await announce(session, request.origin, isLast: false)
                 let isIdle = await session.reader.isIdle
@@ -225,7 +226,10 @@ package final class ArchiveTransport: Transport {
                 // A single exchange goes on, and tells at its end.
                 if request.waitSeconds > 0 { try await session.reader.checkProblems() }
                 let left = deadline - clock.steadyMilliseconds()
-                guard passed.frames == 0, !passed.isCut, left > 0 else {
+                // What the replica could not write for want of others' changes is tried again when those are there.
+                guard passed.frames == 0, !passed.isCut, left > 0,
+                    await session.reader.known(except: request.origin) == before
+                else {
                     return PullEnd(vector: await session.reader.known, more: passed.isCut)
                 }
                 isFirst = false

@@ -105,6 +105,11 @@ actor StreamReader {
     /// The whole transactions that the archive holds, as far as it was looked at.
     var known: VersionVector { vector }
 
+    /// As ``known``, without one origin.
+    func known(except origin: OriginID) -> VersionVector {
+        VersionVector(vector.entries.filter { $0.origin != origin })
+    }
+
     /// As ``known``, with the beginnings of transactions.
     var durable: VersionVector { all }
 

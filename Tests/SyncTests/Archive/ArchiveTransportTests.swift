@@ -193,6 +193,49 @@ import Testing
         #expect(try c.text("SELECT a FROM t") == ["two"])
     }
 
+    @Test("a replica that starts again counts packs that it has read as held, also where their writer died before a head")
+    func unannouncedAfterRestart() async throws {
+        var limits = limits
+        limits.archive.bridgeMilliseconds = 60_000
+        limits.archive.headMilliseconds = 60_000
+        let (a, b) = (try replica("a", limits), try replica("b", limits))
+        let over = transport(a)
+        let session = SyncSession(replica: a.replica, inbox: a.inbox, transport: over, limits: limits, clock: clock)
+        _ = try await session.greet()
+        for name in ["one", "two"] {
+            try a.execute("INSERT OR REPLACE INTO t VALUES (1, '\(name)')")
+            _ = try await session.push(lacking: VersionVector())
+            _ = try await session.pull(waitSeconds: 0)
+        }
+        // The writer is gone: its head tells of the first pack only.
+        try await b.exchange(over: transport(b))
+        #expect(try b.text("SELECT a FROM t") == ["two"])
+        try b.execute("UPDATE t SET a = 'three' WHERE id = 1")
+        try await b.exchange(over: transport(b))
+        #expect(store.keys.filter { $0.hasPrefix("1/w/") }.count == 3)
+        let c = try replica("c", limits)
+        try await c.exchange(over: transport(c))
+        #expect(try c.text("SELECT a FROM t") == ["three"])
+    }
+
+    @Test("a pull that waits ends when the archive holds more, so that what waited for that can be written")
+    func waitsForNeeds() async throws {
+        var limits = limits
+        limits.archive.bridgeMilliseconds = 600_000
+        let (a, b) = (try replica("a", limits), try replica("b", limits))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try b.pull(from: a)
+        let over = transport(b)
+        try await b.exchange(over: over)
+        try await a.exchange(over: transport(a))
+        let began = clock.steadyMilliseconds()
+        let end = try await over.pull(
+            PullRequest(cluster: b.replica.identity().cluster, origin: b.origin, have: b.vector, waitSeconds: 60)
+        ) { _ in Issue.record("the replica has all changes") }
+        #expect(try end.vector == a.vector)
+        #expect(clock.steadyMilliseconds() - began <= limits.archive.listMilliseconds)
+    }
+
     @Test("a damaged pack is named, what others wrote arrives all the same, and its writer writes it again")
     func damagedPack() async throws {
         let (a, b, c) = (try replica("a"), try replica("b"), try replica("c"))
