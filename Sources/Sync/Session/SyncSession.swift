@@ -188,13 +188,15 @@ package struct SyncSession: Sendable {
             // Changes that the peer defers are not in its vector; they count as sent.
             let before = have
             have.merge(reply.vector)
-            have.merge(portion.frames.reduce(into: VersionVector()) { $0.merge($1.coveredVersions) })
+            let carried = portion.frames.reduce(into: VersionVector()) { $0.merge($1.coveredVersions) }
+            have.merge(carried)
             sent.heldBack.merge(reply.heldBack)
             guard have != before else {
                 throw SyncError(.failed, "\(transport.name) accepted a push without making progress")
             }
             if !portion.more {
-                guard reply.vector.merged(with: sent.heldBack).covers(portion.have) else {
+                // Not what the peer was thought to have before: it may have lost some of that since.
+                guard reply.vector.merged(with: sent.heldBack).covers(carried) else {
                     throw SyncError(
                         .clockSkew, "\(transport.name) did not take all that it was sent",
                         hint: "Its clock may be behind this one's; compare the clocks.")

@@ -236,6 +236,22 @@ import Testing
         #expect(clock.steadyMilliseconds() - began <= limits.archive.listMilliseconds)
     }
 
+    @Test("an archive that holds less than it was thought to hold is no wrong clock: what needs the rest waits")
+    func holdsLess() async throws {
+        var limits = limits
+        limits.archive.bridgeMilliseconds = 600_000
+        let (a, b) = (try replica("a", limits), try replica("b", limits))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try b.pull(from: a)
+        try b.execute("UPDATE t SET a = 'two' WHERE id = 1")
+        let session = SyncSession(
+            replica: b.replica, inbox: b.inbox, transport: transport(b), limits: limits, clock: clock)
+        _ = try await session.greet()
+        let pushed = try await session.push(lacking: a.vector)
+        #expect(pushed.theirs.isEmpty)
+        #expect(try pushed.heldBack == VersionVector([.init(origin: b.origin, version: b.vector[b.origin])]))
+    }
+
     @Test("a damaged pack is named, what others wrote arrives all the same, and its writer writes it again")
     func damagedPack() async throws {
         let (a, b, c) = (try replica("a"), try replica("b"), try replica("c"))
