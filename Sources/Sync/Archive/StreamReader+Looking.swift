@@ -78,8 +78,9 @@ extension StreamReader {
         for (id, found) in try await packs.heads(of: changed.sorted()) {
             let head = note(found, ArchiveKeys.head(id))
             var stream = streams[id] ?? Stream(next: confirmed[id] ?? 1, news: now)
-            if stream.head == nil, let head {
-                // Packs that an earlier process has read behind the head are read again, to know what they hold.
+            if stream.head == nil, let head, limits.archive.bridgeMilliseconds > 0 {
+                // Packs that an earlier process has read behind the head are read again, to know what they hold. Who
+                // waits for no writer writes their changes again instead.
                 stream.next = min(stream.next - 1, head.last) + 1
             }
             if let head, head.last >= stream.next {

@@ -30,6 +30,7 @@ from writers import PythonWriter, written_rows
 # Of the faults of one connection, by how often they come.
 FAULTS = {"delay": 4, "slow": 1, "cut": 3, "reset": 3, "flip": 2, "swallow": 1, "half-open": 1, "unavailable": 6}
 SETTLE_SECONDS = 480
+KILLS_A_ROUND = 25
 CLOCKS = {1: "+60s", 6: "-60s"}
 
 
@@ -144,7 +145,7 @@ class ArchiveTest(Campaign):
         number = 0
         while number < self.options.kills:
             self.fault_rate = self.rng.choice((0.05, 0.2, 0.4))
-            for _ in range(min(10, self.options.kills - number)):
+            for _ in range(min(KILLS_A_ROUND, self.options.kills - number)):
                 self.write()
                 number += 1
                 self.kill(number)
@@ -194,7 +195,7 @@ class ArchiveTest(Campaign):
                 for replica in self.replicas:
                     self.expect(not replica.writer.finished.is_set(), f"writer {replica.writer.author.name} ended by itself")
                 self.progress.wait(1)
-        # A replica writes what the archive has lacked for one to two minutes.
+        # What the archive lacks because its writer is gone is written by another replica after one to two minutes.
         wait_until_equal(self.replicas, SETTLE_SECONDS)
         self.check_rows()
 

@@ -193,29 +193,44 @@ import Testing
         #expect(try c.text("SELECT a FROM t") == ["two"])
     }
 
-    @Test("a replica that starts again counts packs that it has read as held, also where their writer died before a head")
-    func unannouncedAfterRestart() async throws {
+    /// Replica B has read two packs of A, whose head tells of the first one only. A is gone.
+    private func deadWriter() async throws -> ReplicaFixture {
         var limits = limits
         limits.archive.bridgeMilliseconds = 60_000
         limits.archive.headMilliseconds = 60_000
         let (a, b) = (try replica("a", limits), try replica("b", limits))
-        let over = transport(a)
-        let session = SyncSession(replica: a.replica, inbox: a.inbox, transport: over, limits: limits, clock: clock)
+        let session = SyncSession(
+            replica: a.replica, inbox: a.inbox, transport: transport(a), limits: limits, clock: clock)
         _ = try await session.greet()
         for name in ["one", "two"] {
             try a.execute("INSERT OR REPLACE INTO t VALUES (1, '\(name)')")
             _ = try await session.push(lacking: VersionVector())
             _ = try await session.pull(waitSeconds: 0)
         }
-        // The writer is gone: its head tells of the first pack only.
         try await b.exchange(over: transport(b))
         #expect(try b.text("SELECT a FROM t") == ["two"])
+        return b
+    }
+
+    @Test("a replica that starts again counts packs that it has read as held, also where their writer died before a head")
+    func unannouncedAfterRestart() async throws {
+        let b = try await deadWriter()
         try b.execute("UPDATE t SET a = 'three' WHERE id = 1")
         try await b.exchange(over: transport(b))
         #expect(store.keys.filter { $0.hasPrefix("1/w/") }.count == 3)
-        let c = try replica("c", limits)
+        let c = try replica("c")
         try await c.exchange(over: transport(c))
         #expect(try c.text("SELECT a FROM t") == ["three"])
+    }
+
+    @Test("a single exchange writes again what no head tells of")
+    func unannouncedInOneExchange() async throws {
+        let b = try await deadWriter()
+        let over = ArchiveTransport(
+            store, replica: b.replica, limits: limits, clock: clock, entropy: { UInt64.random(in: .min ... .max) })
+        try await b.exchange(over: over)
+        #expect(store.keys.filter { $0.hasPrefix("1/w/") }.count == 3)
+        #expect(try await ArchiveSurvey(store).summary().vector == b.vector)
     }
 
     @Test("a pull that waits ends when the archive holds more, so that what waited for that can be written")
