@@ -212,7 +212,7 @@ import Testing
         return b
     }
 
-    @Test("a replica that starts again counts packs that it has read as held, also where their writer died before a head")
+    @Test("a replica that starts again counts packs that it has read, also those behind the head of a dead writer")
     func unannouncedAfterRestart() async throws {
         let b = try await deadWriter()
         try b.execute("UPDATE t SET a = 'three' WHERE id = 1")
