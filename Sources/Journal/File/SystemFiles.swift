@@ -4,8 +4,16 @@
 
 /// The operating system's file system.
 package struct SystemFiles: FileSystem {
+    /// Runs a sync of an open file, and throws what that throws.
+    package typealias Syncing = @Sendable (() throws -> Void) throws -> Void
+
+    private let syncing: Syncing
+
     /// Each call asks the operating system; the value keeps no state.
-    package init() {}
+    ///
+    /// - Parameter syncing: Called for each sync of a file that ``withFile(_:_:_:)`` has opened, for example to measure
+    ///   its time.
+    package init(syncing: @escaping Syncing = { try $0() }) { self.syncing = syncing }
 
     /// As ``FileSystem/status(of:)``, by stat(2).
     ///
@@ -61,13 +69,14 @@ package struct SystemFiles: FileSystem {
             if errno == EWOULDBLOCK { return nil }
             throw FileError("locked", code: errno)
         }
-        return try body(OpenSystemFile(path: path, descriptor: descriptor))
+        return try body(OpenSystemFile(path: path, descriptor: descriptor, syncing: syncing))
     }
 }
 
 private struct OpenSystemFile: OpenFile {
     let path: String
     let descriptor: Int32
+    let syncing: SystemFiles.Syncing
 
     func read(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
@@ -83,7 +92,9 @@ private struct OpenSystemFile: OpenFile {
     }
 
     func sync() throws {
-        guard fdatasync(descriptor) == 0 else { throw FileError("synced", code: errno) }
+        try syncing {
+            guard fdatasync(descriptor) == 0 else { throw FileError("synced", code: errno) }
+        }
     }
 
     func syncName() throws {

@@ -19,7 +19,7 @@ package final class ExchangeMeter: Sendable {
 
     private struct State {
         var reading = Reading()
-        var applyTimes = ApplyTimes()
+        var applyTimes = DurationHistogram.applying
     }
 
     private let state = Mutex(State())
@@ -36,7 +36,7 @@ package final class ExchangeMeter: Sendable {
             state.reading.received += changes
             guard changes > 0 else { return }
             state.reading.slowestApplyMilliseconds = max(state.reading.slowestApplyMilliseconds ?? 0, milliseconds)
-            state.applyTimes.add(milliseconds)
+            state.applyTimes.add(microseconds: milliseconds * 1_000)
         }
     }
 
@@ -46,7 +46,7 @@ package final class ExchangeMeter: Sendable {
     func sent(_ changes: Int) { state.withLock { $0.reading.sent += changes } }
 
     /// The times of all frames since the start that brought something new.
-    package var applyTimes: ApplyTimes { state.withLock { $0.applyTimes } }
+    package var applyTimes: DurationHistogram { state.withLock { $0.applyTimes } }
 
     /// Returns what was exchanged until now. The slowest frame is forgotten then, so there is one reader.
     package func read() -> Reading {

@@ -19,6 +19,7 @@ struct Daemon {
     let replica: Replica
     let replicator: Replicator
     let metrics: RequestMetrics
+    private let syncs = SyncMeter()
     private let lock: FileLock
     private let limits: ServerLimits
 
@@ -33,7 +34,7 @@ struct Daemon {
         var logger = Logger.standardError(format: { current.value.logFormat }, level: { current.value.logLevel })
         if let name { logger[metadataKey: "database"] = "\(name)" }
         self.logger = logger
-        replica = try Replica.open(at: settings.database, options: Daemon.options(logger))
+        replica = try Replica.open(at: settings.database, options: Daemon.options(logger, syncs.files))
         lock = try FileLock(database: settings.database)
         try Daemon.declare(settings.secrets, in: replica)
         replicator = try Replicator(
@@ -56,9 +57,10 @@ struct Daemon {
         try replica.write { try SecretColumns.declare(columns, $0) }
     }
 
-    private static func options(_ logger: Logger) -> Replica.Options {
+    private static func options(_ logger: Logger, _ files: SystemFiles) -> Replica.Options {
         var options = Replica.Options()
         options.logger = logger
+        options.files = files
         return options
     }
 
@@ -101,8 +103,7 @@ struct Daemon {
             gate: gate,
             handlers: Handlers(
                 replica: replica, replicator: replicator, metrics: metrics, limits: limits, reloader: reloader,
-                gate: gate,
-                live: live),
+                gate: gate, syncs: syncs, live: live),
             limits: limits, metrics: metrics, logger: logger)
         let application = try listener.application { [name] port in
             onListening(

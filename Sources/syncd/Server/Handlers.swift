@@ -20,6 +20,7 @@ struct Handlers: RequestHandlers {
     let limits: ServerLimits
     let reloader: any Reloader
     let gate: AccessGate
+    var syncs = SyncMeter()
     var live = LiveFeed()
 
     func answer(_ action: Route.Action, _ request: Request, _ context: ServerContext) async throws -> Response {
@@ -33,9 +34,9 @@ struct Handlers: RequestHandlers {
             return .text(report.json.text, type: ContentType.json)
         case .metrics:
             let report = try await reports.report(countingRows: false)
-            let times = replicator.endpoint.meter.applyTimes
-            return .text(
-                PrometheusText(report, requests: metrics, applyTimes: times).text, type: ContentType.metrics)
+            let text = PrometheusText(
+                report, requests: metrics, applyTimes: replicator.endpoint.meter.applyTimes, syncTimes: syncs.times)
+            return .text(text.text, type: ContentType.metrics)
         case .health: return .text("ok\n")
         case .dashboard: return try await pages.answer(request)
         case .events: return events(request, context)

@@ -36,15 +36,15 @@ struct PrometheusText {
     }
 
     /// Appends a histogram, in seconds.
-    mutating func add(_ name: String, _ help: String, _ times: ApplyTimes) {
+    mutating func add(_ name: String, _ help: String, _ times: DurationHistogram) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) histogram\n"
-        let bounds = ApplyTimes.bounds.map { "\(Double($0) / 1_000)" } + ["+Inf"]
+        let bounds = times.bounds.map { "\(Double($0) / 1_000_000)" } + ["+Inf"]
         var total = 0
         for (bound, count) in zip(bounds, times.counts) {
             total += count
             text += "\(name)_bucket{le=\"\(bound)\"} \(total)\n"
         }
-        text += "\(name)_sum \(Double(times.milliseconds) / 1_000)\n\(name)_count \(total)\n"
+        text += "\(name)_sum \(Double(times.microseconds) / 1_000_000)\n\(name)_count \(total)\n"
     }
 
     private static func escape(_ label: String) -> String {
@@ -62,7 +62,8 @@ struct PrometheusText {
 }
 
 extension PrometheusText {
-    init(_ report: StatusReport, requests: RequestMetrics, applyTimes: ApplyTimes) {
+    init(_ report: StatusReport, requests: RequestMetrics, applyTimes: DurationHistogram, syncTimes: DurationHistogram)
+    {
         add(
             "tandem_replica_info", "Always 1; the labels describe the replica and the software.",
             [
@@ -111,6 +112,7 @@ extension PrometheusText {
             report.clocks.origins.count { $0.hold != nil })
         add(
             "tandem_apply_seconds", "Time from the arrival of a frame with new changes to its commit.", applyTimes)
+        add("tandem_fsync_seconds", "Time of each sync of the log, or of a record beside the database.", syncTimes)
         add("tandem_file_bytes", "Size of the database file.", report.fileBytes)
         add("tandem_free_bytes", "Free pages of the database file.", report.freeBytes)
         add("tandem_wal_bytes", "Size of the write-ahead log.", report.walBytes)

@@ -1,10 +1,13 @@
+import Foundation
+import Journal
+import TestSupport
 import Testing
 
 @testable import Sync
 @testable import SyncdCore
 
-@Suite("Times of received frames")
-struct ApplyTimesTests {
+@Suite("Histograms of durations")
+struct DurationHistogramTests {
     @Test("each frame with something new is in the bucket of its time, and buckets count all shorter ones too")
     func buckets() {
         let meter = ExchangeMeter()
@@ -24,5 +27,22 @@ struct ApplyTimesTests {
         ] {
             #expect(lines.contains(line), "\(text.text)")
         }
+    }
+
+    @Test("each sync of a file is measured, also one that fails")
+    func syncs() throws {
+        let directory = TemporaryDirectory()
+        let meter = SyncMeter()
+        _ = try meter.files.withFile(directory.file("record"), .updating) { file in
+            try file.write([1], at: 0)
+            try file.sync()
+        }
+        // A pipe has nothing to sync.
+        #expect(mkfifo(directory.file("pipe"), 0o600) == 0)
+        #expect(throws: FileError.self) {
+            _ = try meter.files.withFile(directory.file("pipe"), .updating) { try $0.sync() }
+        }
+        #expect(meter.times.counts.reduce(0, +) == 2)
+        #expect(meter.times.microseconds >= 0)
     }
 }
