@@ -291,7 +291,7 @@ package final class ArchiveTransport: Transport {
                     }
                 )
             }
-            let taken = try ArchiveTransport.takable(entries, after: await session.reader.durable, limits)
+            let taken = try ArchiveTransport.takable(entries, after: await session.reader.readable, limits)
             if !taken.isEmpty {
                 try await session.writer.write(Array(taken), writer: writer, sample: sample)
                 await session.reader.wrote(session.writer.holds)

@@ -53,6 +53,7 @@ extension StreamReader {
         let damaged = Set(reported.compactMap { ArchiveKeys.damagedStream($0) })
         for id in damaged where streams[id]?.remains == nil {
             streams[id]?.remains = Holdings()
+            streams[id]?.unannounced = Holdings()
             streams[id]?.next = 1
         }
         parts.damaged = Set(reported.compactMap { ArchiveKeys.damagedSnapshot($0) })
@@ -88,6 +89,7 @@ extension StreamReader {
         } else if stream.remains == nil {
             // Read from the beginning, to know what the other packs hold.
             stream.remains = Holdings()
+            stream.unannounced = Holdings()
             stream.next = 1
         } else {
             stream.lost.insert(stream.next)

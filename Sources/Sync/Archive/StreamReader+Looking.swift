@@ -106,6 +106,8 @@ extension StreamReader {
             heads.merge(stream.head?.holds ?? Holdings())
         }
         (all, vector) = holds.reachable(from: base)
+        for stream in streams.values { holds.merge(stream.unannounced) }
+        seen = holds.reachable(from: base).all
         announced = heads.reachable(from: base).all
     }
 }

@@ -26,6 +26,9 @@ actor StreamReader {
         /// stream.
         var isAhead = false
 
+        /// What the packs behind the head hold that were read, however long ago that was.
+        var unannounced = Holdings()
+
         /// What the archive holds by this stream.
         var holds: Holdings { remains ?? head?.holds ?? Holdings() }
     }
@@ -72,6 +75,8 @@ actor StreamReader {
     /// Whole transactions in the packs that were read or written by this process, with those of the heads.
     var vector = VersionVector()
     var all = VersionVector()
+    /// As ``all``, with the packs behind heads that were read and that nobody has announced for long.
+    var seen = VersionVector()
     /// As ``all``, if all packs that the heads announce were there.
     var announced = VersionVector()
     /// What this replica's stream holds.
@@ -112,6 +117,10 @@ actor StreamReader {
 
     /// As ``known``, with the beginnings of transactions.
     var durable: VersionVector { all }
+
+    /// As ``durable``, with packs that were read and whose writer has died before it announced them. Who looks at the
+    /// heads only does not find them until they are written again; everybody else can build on them at once.
+    var readable: VersionVector { seen }
 
     /// The heads in the last listing.
     var heads: [StreamHead] { streams.values.compactMap(\.head).sorted { $0.stream.id < $1.stream.id } }
@@ -318,6 +327,7 @@ actor StreamReader {
         } else if stream.next > stream.head?.last ?? 0 {
             // Behind the head, which does not tell of it yet.
             streams[id]?.head?.holds.merge(holds)
+            streams[id]?.unannounced.merge(holds)
             streams[id]?.isAhead = true
         } else {
             return

@@ -28,7 +28,7 @@ extension Hub {
     /// Answers as the archive: its origin, and what it holds.
     ///
     /// - Throws: ``SyncError``: `otherCluster`; `selfPeer`; `busy` when the store fails.
-    func hello(_ theirs: Hello) async throws -> Hello {
+    package func hello(_ theirs: Hello) async throws -> Hello {
         let archive = try await prepare(cluster: theirs.cluster)
         try check(cluster: theirs.cluster, origin: theirs.origin, archive)
         do { try await acknowledge(theirs) } catch { throw Hub.refusal(error) }

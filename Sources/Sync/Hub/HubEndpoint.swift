@@ -31,7 +31,7 @@ package struct HubEndpoint: WireService {
         throw HubEndpoint.noRows
     }
 
-    static let noRows = SyncError(
+    package static let noRows = SyncError(
         .notFound, "A hub holds changes, not rows, so rows cannot be compared with it",
         hint: "Compare with another replica; `syncd store verify` checks the archive of the hub.")
 
@@ -75,7 +75,7 @@ package struct HubEndpoint: WireService {
     // MARK: - Pulls
 
     /// As ``Endpoint/pull(_:send:)``.
-    func pull(_ request: PullRequest, send: (Frame) async throws -> Void) async throws -> PullEnd {
+    package func pull(_ request: PullRequest, send: (Frame) async throws -> Void) async throws -> PullEnd {
         try await hub.check(request)
         return try await pulls.serve(request) { try await answer(request, send: send) }
     }

@@ -26,7 +26,7 @@ package struct HubPush: WirePush {
     /// Takes one frame.
     ///
     /// - Throws: ``SyncError`` when the frame is in the wrong place, or cannot be taken.
-    mutating func receive(_ frame: Frame) async throws {
+    package mutating func receive(_ frame: Frame) async throws {
         guard !isEnded else { throw SyncError(.invalid, "The push continues after its end") }
         if case .open(let cluster, let origin) = frame.body {
             guard caller == nil else { throw SyncError(.invalid, "The push opens twice") }

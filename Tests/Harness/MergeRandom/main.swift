@@ -11,6 +11,7 @@ import Synchronization
 // WHOLE  the number of sets, from the first on, for which all 720 orders are walked (4)
 // FLEETS the number of fleets that are migrated machine by machine (1 with a SEED, else 1 000)
 // ARCHIVES the number of lives of replicas that share an archive (1 with a SEED, else 1 000)
+// HUBS the number of lives in which hubs of an archive die (1 with a SEED, else 1 000)
 // RETURNS the number of lives in which replicas come back from behind the horizon (1 with a SEED, else 1 000)
 // KNOBS  what histories contain: all, or names of HistoryKnobs.swift separated by commas (all)
 let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
@@ -20,6 +21,7 @@ let knobs = HistoryKnobs(named: environment["KNOBS"] ?? "all")
 let count = number("COUNT") ?? (seed == nil ? 10_000 : 1)
 let sets = number("SETS") ?? (seed == nil ? 1_000 : 1)
 let archiveCount = number("ARCHIVES") ?? (seed == nil ? 1_000 : 1)
+let hubCount = number("HUBS") ?? (seed == nil ? 1_000 : 1)
 let returnCount = number("RETURNS") ?? (seed == nil ? 1_000 : 1)
 let fleetCount = number("FLEETS") ?? (seed == nil ? 1_000 : 1)
 
@@ -75,7 +77,10 @@ let fleets = await report("\(fleetCount) fleets") { onProgress in
 let archives = await report("\(archiveCount) archives") { onProgress in
     await ArchiveCampaign.run(seed: seed ?? 1, count: archiveCount, onProgress: onProgress)
 }
+let hubs = await report("\(hubCount) lives with hubs") { onProgress in
+    await HubCampaign.run(seed: seed ?? 1, count: hubCount, onProgress: onProgress)
+}
 let returns = await report("\(returnCount) lives with returns") { onProgress in
     await ReturnCampaign.run(seed: seed ?? 1, count: returnCount, onProgress: onProgress)
 }
-exit(histories && deliveries && fleets && archives && returns ? 0 : 1)
+exit(histories && deliveries && fleets && archives && hubs && returns ? 0 : 1)

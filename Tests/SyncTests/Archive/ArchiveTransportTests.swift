@@ -194,7 +194,7 @@ import Testing
     }
 
     /// Replica B has read two packs of A, whose head tells of the first one only. A is gone.
-    private func deadWriter() async throws -> ReplicaFixture {
+    private func deadWriter() async throws -> (b: ReplicaFixture, over: ArchiveTransport) {
         var limits = limits
         limits.archive.bridgeMilliseconds = 60_000
         limits.archive.headMilliseconds = 60_000
@@ -207,14 +207,15 @@ import Testing
             _ = try await session.push(lacking: VersionVector())
             _ = try await session.pull(waitSeconds: 0)
         }
-        try await b.exchange(over: transport(b))
+        let over = transport(b)
+        try await b.exchange(over: over)
         #expect(try b.text("SELECT a FROM t") == ["two"])
-        return b
+        return (b, over)
     }
 
     @Test("a replica that starts again counts packs that it has read, also those behind the head of a dead writer")
     func unannouncedAfterRestart() async throws {
-        let b = try await deadWriter()
+        let (b, _) = try await deadWriter()
         try b.execute("UPDATE t SET a = 'three' WHERE id = 1")
         try await b.exchange(over: transport(b))
         #expect(store.keys.filter { $0.hasPrefix("1/w/") }.count == 3)
@@ -223,9 +224,23 @@ import Testing
         #expect(try c.text("SELECT a FROM t") == ["three"])
     }
 
+    @Test("what a dead writer has not announced keeps nobody from building on it, and is written again later")
+    func unannouncedForLong() async throws {
+        let (b, over) = try await deadWriter()
+        clock.advance(61_000)
+        try await b.exchange(over: over)
+        #expect(store.keys.filter { $0.hasPrefix("1/w/") }.count == 2)
+        try b.execute("UPDATE t SET a = 'three' WHERE id = 1")
+        try await b.exchange(over: over)
+        #expect(store.keys.filter { $0.hasPrefix("1/w/") }.count == 3)
+        clock.advance(120_000)
+        try await b.exchange(over: over)
+        #expect(try await ArchiveSurvey(store).summary().vector == b.vector)
+    }
+
     @Test("a single exchange writes again what no head tells of")
     func unannouncedInOneExchange() async throws {
-        let b = try await deadWriter()
+        let (b, _) = try await deadWriter()
         let over = ArchiveTransport(
             store, replica: b.replica, limits: limits, clock: clock, entropy: { UInt64.random(in: .min ... .max) })
         try await b.exchange(over: over)

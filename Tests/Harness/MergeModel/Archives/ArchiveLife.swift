@@ -264,7 +264,7 @@ final class ArchiveLife {
         }
     }
 
-    private static func text(_ vector: VersionVector) -> String {
+    static func text(_ vector: VersionVector) -> String {
         vector.entries.map { "\($0.origin.description.prefix(16).drop { $0 == "0" }):\($0.version)" }.joined(
             separator: " ")
     }

@@ -1,0 +1,186 @@
+import GRDB
+import Journal
+import Sync
+import Synchronization
+import TestSupport
+
+/// One life of replicas of which some know an archive and the others know hubs of it, which its seed determines.
+///
+/// Requests of the store fail or lose their answers, hubs die, and replicas start again. Nothing in the archive is lost
+/// or damaged. So once all faults are over, everything that was acknowledged has to be everywhere soon: whatever a dead
+/// hub left unsaid, nobody waits for it longer than ``patienceMilliseconds``.
+final class HubLife {
+    private struct Machine {
+        let fixture: ReplicaFixture
+        /// The way to the archive; nil for a replica that knows hubs.
+        var transport: ArchiveTransport?
+    }
+
+    /// The longest time until all know the same. Packs that nobody announces count as held for a minute. Then they are
+    /// written again, by who still waits for them.
+    static let patienceMilliseconds: Int64 = 80_000
+
+    /// What happened, for a failure.
+    private(set) var story: [String] = []
+    /// How many hubs died.
+    private(set) var deaths = 0
+
+    private var random: SplitMix
+    private let directory = TemporaryDirectory()
+    private let clock = ManualClock(wall: ReplicaFixture.now.milliseconds)
+    private let faults: StoreFaults
+    private let store: MemoryStore
+    private var limits = Limits.standard
+    private var machines: [Machine] = []
+    private var hubs: [Hub] = []
+    /// The changes that programs were told are committed, by the numbers in their rows.
+    private var committed = 0
+
+    init(seed: UInt64) throws {
+        random = SplitMix(seed: seed)
+        let faults = StoreFaults(seed: seed ^ 0xFA, oneIn: random.chance(50) ? 40 : 400)
+        self.faults = faults
+        store = MemoryStore(
+            createsOnce: random.chance(70), clock: { [clock] in clock.wallMilliseconds() },
+            fault: { _, _ in faults.next() })
+        limits.changesPerBatch = 1 + random.below(5)
+        limits.archive.flushMilliseconds = 0
+        limits.hub.flushMilliseconds = 0
+        for _ in 0..<2 { hubs.append(hub()) }
+        for index in 0..<(3 + random.below(3)) {
+            var settings = ReplicaFixture.Settings(limits: limits)
+            settings.clock = clock
+            let fixture = try ReplicaFixture(
+                directory.file("\(index).sqlite"),
+                schema: """
+                    CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);
+                    CREATE TABLE written(machine INTEGER, number INTEGER, PRIMARY KEY (machine, number));
+                    """,
+                origin: OriginID(high: UInt64(index + 1), low: 1), settings)
+            machines.append(Machine(fixture: fixture, transport: index % 2 == 0 ? transport(of: fixture) : nil))
+        }
+    }
+
+    private func hub() -> Hub {
+        let entropy = Mutex(SplitMix(seed: random.next()))
+        return Hub(store, limits: limits, clock: clock, entropy: { entropy.withLock { $0.next() } })
+    }
+
+    private func transport(of fixture: ReplicaFixture) -> ArchiveTransport {
+        let entropy = Mutex(SplitMix(seed: random.next()))
+        return ArchiveTransport(
+            store, replica: fixture.replica, limits: limits, clock: clock,
+            entropy: { entropy.withLock { $0.next() } })
+    }
+
+    /// - Throws: ``ArchiveLife/Difference``, and errors of the files.
+    func run() async throws {
+        for _ in 0..<(30 + random.below(50)) { try await step() }
+        faults.stop()
+        story.append("no more faults")
+        let began = clock.steadyMilliseconds()
+        while try !isLevel() {
+            guard clock.steadyMilliseconds() - began < HubLife.patienceMilliseconds else {
+                throw ArchiveLife.Difference(
+                    description:
+                        "After \(HubLife.patienceMilliseconds / 1_000) s without a fault, the replicas do not know the same")
+            }
+            clock.advance(5_000)
+            await tick()
+            for index in machines.indices { await exchange(index) }
+        }
+        try check()
+        for machine in machines { try machine.fixture.close() }
+    }
+
+    private func isLevel() throws -> Bool {
+        let vectors = try machines.map { try $0.fixture.vector }
+        return vectors.allSatisfy { $0 == vectors[0] }
+    }
+
+    private func check() throws {
+        let rows = try machines.map { try $0.fixture.text("SELECT id || ':' || quote(a) FROM t ORDER BY id") }
+        guard rows.allSatisfy({ $0 == rows[0] }) else {
+            throw ArchiveLife.Difference(description: "The rows differ: \(rows)")
+        }
+        for machine in machines {
+            let count = try machine.fixture.text("SELECT count(*) FROM written")
+            guard count == [String(committed)] else {
+                throw ArchiveLife.Difference(description: "\(committed) rows were committed, and \(count[0]) are there")
+            }
+        }
+    }
+
+    // MARK: - Steps
+
+    private func step() async throws {
+        clock.advance(Int64(random.below(random.chance(10) ? 60_000 : 3_000)))
+        let index = random.below(machines.count)
+        switch random.below(20) {
+        case 0...6: try write(index)
+        case 7...14: await exchange(index)
+        case 15...16: await tick()
+        case 17...18:
+            let dead = random.below(hubs.count)
+            story.append("hub \(dead) dies")
+            deaths += 1
+            hubs[dead] = hub()
+        default:
+            guard machines[index].transport != nil else { return }
+            story.append("\(index) starts again")
+            machines[index].transport = transport(of: machines[index].fixture)
+        }
+    }
+
+    private func write(_ index: Int) throws {
+        let key = 1 + random.below(4)
+        committed += 1
+        let text = "'\(committed)'"
+        let statement =
+            switch random.below(4) {
+            case 0: "DELETE FROM t WHERE id = \(key)"
+            case 1: "UPDATE t SET a = \(text)"
+            default: "INSERT INTO t VALUES (\(key), \(text)) ON CONFLICT (id) DO UPDATE SET a = excluded.a"
+            }
+        try machines[index].fixture.execute("\(statement); INSERT INTO written VALUES (\(index), \(committed))")
+        story.append("\(index) writes \(committed)")
+    }
+
+    private func tick() async {
+        for (index, hub) in hubs.enumerated() {
+            do { try await hub.tick() } catch { story.append("hub \(index): \(error)") }
+        }
+    }
+
+    /// One round of a daemon.
+    private func exchange(_ index: Int) async {
+        let machine = machines[index]
+        let way: any Transport = machine.transport ?? HubTransport(hubs[random.below(hubs.count)])
+        var ending: String
+        do {
+            let report = try await machine.fixture.exchange(over: LastingTransport(base: way))
+            ending = "pulled \(report.pulledChanges), pushed \(report.pushedChanges)"
+        } catch {
+            ending = "\(error)"
+        }
+        let vector = (try? machine.fixture.vector).map(ArchiveLife.text) ?? ""
+        story.append("\(index) exchanges: \(ending): \(vector)")
+    }
+}
+
+/// A way to a peer that a daemon keeps: an exchange does not end it, so heads are announced when they are due.
+private struct LastingTransport: Transport {
+    let base: any Transport
+
+    var name: String { base.name }
+    var holdsRows: Bool { false }
+    func hello(_ hello: Hello) async throws -> Hello { try await base.hello(hello) }
+    func pull(_ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void) async throws -> PullEnd {
+        try await base.pull(request, onFrame: onFrame)
+    }
+    func push(_ frames: [Frame]) async throws -> PushReply { try await base.push(frames) }
+    func digest(_ request: DigestRequest) async throws -> DigestReply { try await base.digest(request) }
+    func wanted(_ ours: VersionVector, of own: OriginID) async -> Set<OriginID>? {
+        await base.wanted(ours, of: own)
+    }
+}
