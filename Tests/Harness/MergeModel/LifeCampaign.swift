@@ -53,7 +53,8 @@ struct LifeCampaign {
     ///
     /// - Parameter variable: The variable of `make merge-random` that asks for such lives.
     static func failure(_ error: any Error, story: [String], again variable: String, seed: UInt64) -> String {
-        let others = ["COUNT", "SETS", "FLEETS", "ARCHIVES", "HUBS", "RETURNS"].filter { $0 != variable }.map { "\($0)=0" }
+        let others = ["COUNT", "SETS", "FLEETS", "ARCHIVES", "HUBS", "RETURNS"].filter { $0 != variable }
+            .map { "\($0)=0" }
         return """
             \(error)
 

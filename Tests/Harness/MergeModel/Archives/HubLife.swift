@@ -83,7 +83,8 @@ final class HubLife {
             guard clock.steadyMilliseconds() - began < HubLife.patienceMilliseconds else {
                 throw ArchiveLife.Difference(
                     description:
-                        "After \(HubLife.patienceMilliseconds / 1_000) s without a fault, the replicas do not know the same")
+                        "After \(HubLife.patienceMilliseconds / 1_000) s without a fault, the replicas do not know the same"
+                )
             }
             clock.advance(5_000)
             await tick()
