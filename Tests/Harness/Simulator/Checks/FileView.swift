@@ -15,13 +15,17 @@ struct FileView {
         }
     }
 
-    /// The vector, counted in the journal itself.
+    /// The vector, counted in the journal itself: where the last run of each origin ends. An earlier run whose entries
+    /// are gone may take the places of other empty runs behind it, and then says nothing of versions.
     func vector() throws -> VersionVector {
         let rows = try machine.rows(
             """
-            SELECT o.origin, r.first_version - r.first_seq - 1 + coalesce(
-                lead(r.first_seq) OVER (ORDER BY r.first_seq), (SELECT max(seq) + 1 FROM _journal), r.first_seq)
-            FROM _journal_runs AS r JOIN _journal_origins AS o ON o.id = r.origin
+            SELECT o.origin, r.last, max(r.first_seq)
+            FROM (
+              SELECT origin, first_seq, first_version - first_seq - 1 + coalesce(
+                lead(first_seq) OVER (ORDER BY first_seq), (SELECT max(seq) + 1 FROM _journal), first_seq) AS last
+              FROM _journal_runs
+            ) AS r JOIN _journal_origins AS o ON o.id = r.origin GROUP BY r.origin
             """)
         return VersionVector(rows.compactMap(FileView.entry))
     }
