@@ -1,3 +1,16 @@
+/// What happens to a few replicas, drawn from a seed.
+///
+/// One task at a time uses it.
+protocol Life: AnyObject {
+    init(seed: UInt64) throws
+    /// What happened, for a failure.
+    var story: [String] { get }
+    /// What it counted; all lives of a campaign count the same things.
+    var counts: [Int] { get }
+    /// - Throws: What is wrong, when the properties do not hold.
+    func run() async throws
+}
+
 /// Runs lives, each of a seed of its own, a few at once.
 struct LifeCampaign {
     /// The end of one life.
@@ -49,10 +62,22 @@ struct LifeCampaign {
             summary: summary(done, sums), failures: failures, isComplete: done == Int(count) && failures.isEmpty)
     }
 
-    /// What to print of a life that failed.
+    /// Lives the life of a seed to its end.
     ///
     /// - Parameter variable: The variable of `make merge-random` that asks for such lives.
-    static func failure(_ error: any Error, story: [String], again variable: String, seed: UInt64) -> String {
+    static func live<L: Life>(_: L.Type, again variable: String, seed: UInt64) async -> End {
+        let life: L
+        do { life = try L(seed: seed) } catch { return End(failure: "\(error)", counts: []) }
+        do {
+            try await life.run()
+            return End(counts: life.counts)
+        } catch {
+            return End(failure: failure(error, story: life.story, again: variable, seed: seed), counts: life.counts)
+        }
+    }
+
+    /// What to print of a life that failed.
+    private static func failure(_ error: any Error, story: [String], again variable: String, seed: UInt64) -> String {
         let others = ["COUNT", "SETS", "FLEETS", "ARCHIVES", "HUBS", "RETURNS"].filter { $0 != variable }
             .map { "\($0)=0" }
         return """

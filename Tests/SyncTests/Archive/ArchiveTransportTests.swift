@@ -143,10 +143,16 @@ import Testing
         #expect(try twin.text("SELECT a FROM t ORDER BY id") == rows)
     }
 
+    /// The limits of a replica that leaves the changes of others to their writers for so long.
+    private func bridging(after milliseconds: Int64) -> Limits {
+        var limits = limits
+        limits.archive.bridgeMilliseconds = milliseconds
+        return limits
+    }
+
     @Test("other replicas' changes are left to their writers, and written after a while when those do not come")
     func bridge() async throws {
-        var limits = limits
-        limits.archive.bridgeMilliseconds = 60_000
+        let limits = bridging(after: 60_000)
         let (a, b) = (try replica("a", limits), try replica("b", limits))
         try a.execute("INSERT INTO t VALUES (1, 'one')")
         try b.pull(from: a)
@@ -160,8 +166,7 @@ import Testing
 
     @Test("what a replica has from the archive is not written again, whatever it knows of the archive at that moment")
     func notTwice() async throws {
-        var limits = limits
-        limits.archive.bridgeMilliseconds = 60_000
+        let limits = bridging(after: 60_000)
         let (a, b) = (try replica("a", limits), try replica("b", limits))
         try a.execute("INSERT INTO t VALUES (1, 'one')")
         try await a.exchange(over: transport(a))
@@ -176,8 +181,7 @@ import Testing
 
     @Test("a change is not written before what its writer had merged, so each stream can be read in its order")
     func causalOrder() async throws {
-        var limits = limits
-        limits.archive.bridgeMilliseconds = 60_000
+        let limits = bridging(after: 60_000)
         let (a, b) = (try replica("a", limits), try replica("b", limits))
         try a.execute("INSERT INTO t VALUES (1, 'one')")
         try b.pull(from: a)
@@ -195,8 +199,7 @@ import Testing
 
     /// Replica B has read two packs of A, whose head tells of the first one only. A is gone.
     private func deadWriter() async throws -> (b: ReplicaFixture, over: ArchiveTransport) {
-        var limits = limits
-        limits.archive.bridgeMilliseconds = 60_000
+        var limits = bridging(after: 60_000)
         limits.archive.headMilliseconds = 60_000
         let (a, b) = (try replica("a", limits), try replica("b", limits))
         let session = SyncSession(
@@ -250,8 +253,7 @@ import Testing
 
     @Test("a pull that waits ends when the archive holds more, so that what waited for that can be written")
     func waitsForNeeds() async throws {
-        var limits = limits
-        limits.archive.bridgeMilliseconds = 600_000
+        let limits = bridging(after: 600_000)
         let (a, b) = (try replica("a", limits), try replica("b", limits))
         try a.execute("INSERT INTO t VALUES (1, 'one')")
         try b.pull(from: a)
@@ -268,8 +270,7 @@ import Testing
 
     @Test("an archive that holds less than it was thought to hold is no wrong clock: what needs the rest waits")
     func holdsLess() async throws {
-        var limits = limits
-        limits.archive.bridgeMilliseconds = 600_000
+        let limits = bridging(after: 600_000)
         let (a, b) = (try replica("a", limits), try replica("b", limits))
         try a.execute("INSERT INTO t VALUES (1, 'one')")
         try b.pull(from: a)

@@ -9,17 +9,6 @@ package enum ArchiveCampaign {
     ) async -> CampaignReport {
         await LifeCampaign(seed: seed, count: count, onProgress: onProgress).run(
             counts: 1, summary: { done, sums in "\(done) archives (\(sums[0]) packs collected)" },
-            live: { seed in
-                let life: ArchiveLife
-                do { life = try ArchiveLife(seed: seed) } catch { return .init(failure: "\(error)", counts: []) }
-                do {
-                    try await life.run()
-                    return .init(counts: [life.collected])
-                } catch {
-                    return .init(
-                        failure: LifeCampaign.failure(error, story: life.story, again: "ARCHIVES", seed: seed),
-                        counts: [life.collected])
-                }
-            })
+            live: { await LifeCampaign.live(ArchiveLife.self, again: "ARCHIVES", seed: $0) })
     }
 }

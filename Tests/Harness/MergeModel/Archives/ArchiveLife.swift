@@ -10,13 +10,12 @@ import TestSupport
 /// Requests fail or lose their answers, processes restart and lose their notes, replicas also meet directly and
 /// compact, snapshots are made, packs are collected, and the store is restored from a backup. At the end all know the same, show the same,
 /// and have everything that was committed.
-final class ArchiveLife {
+final class ArchiveLife: Life {
     private struct Machine {
         var fixture: ReplicaFixture
         var transport: ArchiveTransport
     }
 
-    /// What happened, for a failure.
     private(set) var story: [String] = []
 
     private var random: SplitMix
@@ -30,7 +29,8 @@ final class ArchiveLife {
     /// The changes that programs were told are committed, by the numbers in their rows.
     private var committed = 0
     /// The packs that collections removed.
-    private(set) var collected = 0
+    private var collected = 0
+    var counts: [Int] { [collected] }
 
     init(seed: UInt64) throws {
         random = SplitMix(seed: seed)

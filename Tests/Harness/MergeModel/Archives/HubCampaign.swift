@@ -9,17 +9,6 @@ package enum HubCampaign {
     ) async -> CampaignReport {
         await LifeCampaign(seed: seed, count: count, onProgress: onProgress).run(
             counts: 1, summary: { done, sums in "\(done) lives with hubs (\(sums[0]) hubs died)" },
-            live: { seed in
-                let life: HubLife
-                do { life = try HubLife(seed: seed) } catch { return .init(failure: "\(error)", counts: [0]) }
-                do {
-                    try await life.run()
-                    return .init(counts: [life.deaths])
-                } catch {
-                    return .init(
-                        failure: LifeCampaign.failure(error, story: life.story, again: "HUBS", seed: seed),
-                        counts: [life.deaths])
-                }
-            })
+            live: { await LifeCampaign.live(HubLife.self, again: "HUBS", seed: $0) })
     }
 }

@@ -7,9 +7,11 @@ import TestSupport
 /// One life of replicas of which some know an archive and the others know hubs of it, which its seed determines.
 ///
 /// Requests of the store fail or lose their answers, hubs die, and replicas start again. Nothing in the archive is lost
-/// or damaged. So once all faults are over, everything that was acknowledged has to be everywhere soon: whatever a dead
-/// hub left unsaid, nobody waits for it longer than ``patienceMilliseconds``.
-final class HubLife {
+/// or damaged. Properties:
+/// 1. What a push is told to be durable is in the archive by then: a hub that is born at that moment finds it.
+/// 2. Once all faults are over, everything that was committed is everywhere soon: whatever a dead hub left unsaid,
+///    nobody waits for it longer than ``patienceMilliseconds``.
+final class HubLife: Life {
     private struct Machine {
         let fixture: ReplicaFixture
         /// The way to the archive; nil for a replica that knows hubs.
@@ -20,10 +22,10 @@ final class HubLife {
     /// written again, by who still waits for them.
     static let patienceMilliseconds: Int64 = 80_000
 
-    /// What happened, for a failure.
     private(set) var story: [String] = []
     /// How many hubs died.
-    private(set) var deaths = 0
+    private var deaths = 0
+    var counts: [Int] { [deaths] }
 
     private var random: SplitMix
     private let directory = TemporaryDirectory()
@@ -88,7 +90,7 @@ final class HubLife {
             }
             clock.advance(5_000)
             await tick()
-            for index in machines.indices { await exchange(index) }
+            for index in machines.indices { try await exchange(index) }
         }
         try check()
         for machine in machines { try machine.fixture.close() }
@@ -119,7 +121,7 @@ final class HubLife {
         let index = random.below(machines.count)
         switch random.below(20) {
         case 0...6: try write(index)
-        case 7...14: await exchange(index)
+        case 7...14: try await exchange(index)
         case 15...16: await tick()
         case 17...18:
             let dead = random.below(hubs.count)
@@ -154,24 +156,52 @@ final class HubLife {
     }
 
     /// One round of a daemon.
-    private func exchange(_ index: Int) async {
+    private func exchange(_ index: Int) async throws {
         let machine = machines[index]
-        let way: any Transport = machine.transport ?? HubTransport(hubs[random.below(hubs.count)])
+        let way = LastingTransport(base: machine.transport ?? HubTransport(hubs[random.below(hubs.count)]))
         var ending: String
         do {
-            let report = try await machine.fixture.exchange(over: LastingTransport(base: way))
+            let report = try await machine.fixture.exchange(over: way)
             ending = "pulled \(report.pulledChanges), pushed \(report.pushedChanges)"
         } catch {
             ending = "\(error)"
         }
         let vector = (try? machine.fixture.vector).map(ArchiveLife.text) ?? ""
         story.append("\(index) exchanges: \(ending): \(vector)")
+        let promised = way.promised
+        guard !promised.isEmpty else { return }
+        let stored = try await stored(machine.fixture)
+        guard stored.covers(promised) else {
+            throw ArchiveLife.Difference(
+                description: """
+                    A push was told that the archive has \(ArchiveLife.text(promised)), and it has \
+                    \(ArchiveLife.text(stored))
+                    """)
+        }
+    }
+
+    /// What a hub that begins now, with a store that does not fail, finds in the archive.
+    private func stored(_ caller: ReplicaFixture) async throws -> VersionVector {
+        let copy = MemoryStore(clock: { [clock] in clock.wallMilliseconds() })
+        copy.restore(store.content)
+        let hub = Hub(copy, limits: limits, clock: clock, entropy: { 0 })
+        let cluster = try caller.replica.identity().cluster
+        let opening = try Frame(body: .open(cluster: cluster, origin: caller.origin))
+        try await hub.tick()
+        return try await HubTransport(hub).push([opening, Frame(body: .end(vector: VersionVector(), more: false))])
+            .vector
     }
 }
 
 /// A way to a peer that a daemon keeps: an exchange does not end it, so heads are announced when they are due.
-private struct LastingTransport: Transport {
-    let base: any Transport
+private final class LastingTransport: Transport {
+    private let base: any Transport
+    private let told = Mutex(VersionVector())
+
+    init(base: any Transport) { self.base = base }
+
+    /// What pushes were told to be durable.
+    var promised: VersionVector { told.withLock { $0 } }
 
     var name: String { base.name }
     var holdsRows: Bool { false }
@@ -179,7 +209,11 @@ private struct LastingTransport: Transport {
     func pull(_ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void) async throws -> PullEnd {
         try await base.pull(request, onFrame: onFrame)
     }
-    func push(_ frames: [Frame]) async throws -> PushReply { try await base.push(frames) }
+    func push(_ frames: [Frame]) async throws -> PushReply {
+        let reply = try await base.push(frames)
+        told.withLock { $0.merge(reply.vector) }
+        return reply
+    }
     func digest(_ request: DigestRequest) async throws -> DigestReply { try await base.digest(request) }
     func wanted(_ ours: VersionVector, of own: OriginID) async -> Set<OriginID>? {
         await base.wanted(ours, of: own)

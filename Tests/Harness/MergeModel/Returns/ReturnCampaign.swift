@@ -9,17 +9,6 @@ package enum ReturnCampaign {
     ) async -> CampaignReport {
         await LifeCampaign(seed: seed, count: count, onProgress: onProgress).run(
             counts: 2, summary: { done, sums in "\(done) lives with \(sums[0]) returns (\(sums[1]) contested rows)" },
-            live: { seed in
-                let life: ReturnLife
-                do { life = try ReturnLife(seed: seed) } catch { return .init(failure: "\(error)", counts: []) }
-                do {
-                    try await life.run()
-                    return .init(counts: [life.returns, life.contested])
-                } catch {
-                    return .init(
-                        failure: LifeCampaign.failure(error, story: life.story, again: "RETURNS", seed: seed),
-                        counts: [life.returns, life.contested])
-                }
-            })
+            live: { await LifeCampaign.live(ReturnLife.self, again: "RETURNS", seed: $0) })
     }
 }

@@ -13,13 +13,13 @@ import TestSupport
 /// 2. The same holds for what the others wrote while it was away.
 /// 3. In the end, all replicas show the same, hold the same, and have the same ledger.
 /// 4. A note refers to the user whose name it has, whatever keys SQLite chose, and a user who was added unseen is shown.
-final class ReturnLife {
-    /// What happened, for a failure.
+final class ReturnLife: Life {
     private(set) var story: [String] = []
     /// How many replicas came back.
-    private(set) var returns = 0
+    private var returns = 0
     /// Of the rows that these had written, how many others had changed as well.
-    private(set) var contested = 0
+    private var contested = 0
+    var counts: [Int] { [returns, contested] }
 
     private var random: SplitMix
     private let directory = TemporaryDirectory()
