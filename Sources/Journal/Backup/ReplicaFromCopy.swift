@@ -14,12 +14,13 @@ package enum ReplicaFromCopy {
     ///   - reason: `created` for a further member of the cluster, `restored` for one that takes the place of
     ///     a lost file. A further member forgets the peers of the other one.
     ///   - time: The current time, in seconds since 1970.
+    ///   - complete: Called in the transaction that gives the replica its identity, after everything else.
     /// - Returns: The new identity; nil for a copy without a journal.
     /// - Throws: ``JournalError``: `corrupt`, `unsupportedFormat` for a copy that this release cannot read;
     ///   `invalid` when `path` exists; `readOnly`; errors of SQLite. Nothing has the name `path` then.
     package static func publish(
         _ partial: String, as path: String, reason: NewIdentity.Reason, time: Double,
-        files: any FileSystem = SystemFiles()
+        files: any FileSystem = SystemFiles(), complete: (Database) throws -> Void = { _ in }
     ) throws -> NewIdentity.Outcome? {
         let queue = try DatabaseQueue(path: partial, configuration: Replica.configuration(Replica.Options()))
         defer { try? queue.close() }
@@ -35,6 +36,7 @@ package enum ReplicaFromCopy {
                 if reason == .created {
                     try db.execute(sql: "DELETE FROM _journal_peers; UPDATE _journal_replica SET instance = NULL")
                 }
+                try complete(db)
                 return outcome
             }
         }

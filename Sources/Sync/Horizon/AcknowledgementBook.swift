@@ -179,8 +179,9 @@ package final class AcknowledgementBook: Sendable {
 }
 
 extension StableHorizon {
-    /// The other replicas that the file knows, without the earlier identities of this one: those that wrote
-    /// changes, and the peers of exchanges, which may never have written any.
+    /// The other replicas that the file knows: those that wrote changes, and the peers of exchanges, which may never
+    /// have written any. An earlier identity of this replica is none, unless it is a peer's: a copy of a file, as a clone
+    /// is, has taken another name than the one that it was copied from.
     static func candidates(_ reader: JournalReader, _ db: Database) throws -> [Candidate] {
         let vector = reader.vector()
         let peers = try PeerTable.all(db)
@@ -190,8 +191,8 @@ extension StableHorizon {
         var candidates: [Candidate] = []
         var known: Set<OriginID> = [reader.identity.origin]
         for row in try Row.fetchAll(db, sql: "SELECT * FROM _journal_origins") {
-            guard let origin = OriginID(bytes: row["origin"] as Data), known.insert(origin).inserted,
-                row["retired"] as Double? == nil
+            guard let origin = OriginID(bytes: row["origin"] as Data), row["retired"] as Double? == nil,
+                known.insert(origin).inserted
             else { continue }
             let written = try reader.stamp(of: origin, version: vector[origin])?.milliseconds
             candidates.append(

@@ -107,6 +107,16 @@ package enum PeerTable {
             ])
     }
 
+    /// Takes what a file knew of its peers into another content of it, where that one does not know them.
+    static func adopt(_ records: [PeerRecord], _ db: Database) throws {
+        let known = Set(try all(db).map(\.name))
+        for var record in records where !known.contains(record.name) {
+            // It was another content that was compared.
+            (record.comparedMilliseconds, record.mismatches) = (nil, [])
+            try write(record, db)
+        }
+    }
+
     static func encode(_ vector: VersionVector) -> Data {
         var data = Data()
         for entry in vector.entries {

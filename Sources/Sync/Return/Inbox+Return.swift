@@ -86,7 +86,9 @@ extension Inbox {
             guard try seen.covers(JournalReader(db).vector()) else { return [OriginID]() }
             return try FinishedOrigins.all(db).reversed() + [before.origin]
         }
+        let peers = try replica.read { try PeerTable.all($0) }
         try other.write { db in
+            try PeerTable.adopt(peers, db)
             if work.mine.count > 0 { try AdoptedOrigin.adopt(work.mine.origin, time: time, db) }
             if work.theirs.count > 0 { try FinishedOrigins.add(work.theirs.origin, time: time, db) }
             for origin in finished { try FinishedOrigins.add(origin, time: time, db) }

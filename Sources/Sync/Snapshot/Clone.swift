@@ -225,8 +225,11 @@ package struct Clone: Sendable {
     // MARK: - The end
 
     private func finish(_ manifest: SnapshotManifest, _ file: PartFile) async throws -> NewIdentity.Outcome {
-        let time = Double(clock.wallMilliseconds()) / 1_000
-        return try await blocking {
+        let now = clock.wallMilliseconds()
+        // Compaction in the new file waits for it, although nothing else there tells of it.
+        var peer = PeerRecord(name: source.name, origin: manifest.origin, confirmed: manifest.vector)
+        peer.lastContactMilliseconds = now
+        return try await blocking { [peer] in
             do {
                 // The descriptor keeps other clones away, and is closed after SQLite's: closing it earlier
                 // would drop SQLite's locks.
@@ -241,7 +244,8 @@ package struct Clone: Sendable {
                 }
                 guard
                     let outcome = try ReplicaFromCopy.publish(
-                        partial, as: path, reason: .created, time: time, files: files)
+                        partial, as: path, reason: .created, time: Double(now) / 1_000, files: files,
+                        complete: { try PeerTable.write(peer, $0) })
                 else { throw JournalError(.notAReplica, "The file that \(source.name) sent has no change journal") }
                 return outcome
             } catch {

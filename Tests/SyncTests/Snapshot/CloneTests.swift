@@ -104,6 +104,24 @@ struct CloneTests {
         try a.close()
     }
 
+    @Test("keeps what its source lacks until it hears of it, although it has no other news of anybody")
+    func sourceCounts() async throws {
+        let a = try peer(rows: 3)
+        try a.execute("UPDATE t SET v = 'a' WHERE id = 'k1'")
+        _ = try await clone(source(a))
+        let b = try ReplicaFixture(.open(at: directory.file("b")))
+        for value in ["one", "two"] { try b.execute("UPDATE t SET v = '\(value)' WHERE id = 'k2'") }
+        let before = try b.inbox.stableHorizon()
+        #expect(try before.members.map(\.origin) == [a.origin] && before.members[0].standing == .silent)
+        #expect(try b.compactWhatIsStable() == 0)
+        #expect(try LocalCompaction.look(at: b.replica) == .hasOthers)
+        try a.pull(from: b)
+        try b.hear(a)
+        #expect(try b.compactWhatIsStable() > 0)
+        try b.close()
+        try a.close()
+    }
+
     @Test("that was cut off goes on with the parts that it has, and fetches damaged ones again")
     func resumed() async throws {
         let a = try peer()

@@ -173,6 +173,37 @@ struct ReturnTests {
         try third.close()
     }
 
+    @Test("what the peer lacks stays after a return until the peer has it, also when that one has never written")
+    func readerCounts() async throws {
+        let cluster = try Cluster(2, schema: Self.schema)
+        try cluster.executeLater(1, Self.rows)
+        try cluster.converge()
+        let (reader, member) = (cluster.members[0], cluster.members[1])
+        var back = Return(member.inbox, from: SnapshotShelf(reader.replica, limits: .standard))
+        back.clock = clock
+        _ = try await back.run()
+        try cluster.executeLater(1, Self.twice)
+        try cluster.executeLater(1, "UPDATE item SET price = 7 WHERE id = 'a'")
+        #expect(try member.compactWhatIsStable() == 0)
+        try cluster.converge()
+        try member.hear(reader)
+        #expect(try member.compactWhatIsStable() > 0)
+    }
+
+    @Test("the peers that a replica knew before a return count after it")
+    func formerPeersCount() async throws {
+        let member = cluster.members[1]
+        let third = OriginID(high: 77, low: 7)
+        var status = PeerStatus(name: "http://third")
+        status.origin = third
+        status.lastContactMilliseconds = ReplicaFixture.now.milliseconds
+        try member.inbox.peers.record(status)
+        _ = try await comeBack()
+        let members = try member.inbox.stableHorizon().members
+        #expect(Set(members.map(\.origin)) == [try cluster.members[0].origin, third])
+        #expect(members.allSatisfy { $0.standing == .silent })
+    }
+
     @Test("none of the names that a replica had before it came back twice holds compaction back")
     func formerNames() async throws {
         let (peer, member) = (cluster.members[0], cluster.members[1])
