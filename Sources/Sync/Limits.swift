@@ -144,6 +144,10 @@ public struct Limits: Sendable, Hashable {
     /// wait of a long poll is added.
     public var lowSpeedSeconds = 30
 
+    /// How long the answer to a push may stay silent while the push is applied, in milliseconds: far less than
+    /// ``lowSpeedSeconds``, after which the caller gives up.
+    public var silentAnswerMilliseconds: Int64 = 5_000
+
     /// See ``lowSpeedSeconds``.
     public var lowSpeedBytesPerSecond = 16
 

@@ -69,7 +69,11 @@ public final class CurlTransport: Transport {
         let answer = try await answer(
             WireHTTP.pushPath, body: body, bodyType: WireHTTP.framesType, type: WireHTTP.messageType,
             extraSeconds: limits.secondsToApply(body.count))
-        return try translated { () throws(WireError) in try PushReply(decoding: answer, limits: limits) }
+        let reply = try translated { () throws(WireError) in try PushReply(decoding: answer, limits: limits) }
+        guard let refusal = reply.refusal else { return reply }
+        throw SyncError(
+            httpStatus: refusal.status, body: refusal.body, peer: name,
+            retryAfter: refusal.retryAfterSeconds.map { String($0) }, limits: limits)
     }
 
     /// Returns the answer to a `GET` of one of the routes for people and programs besides the protocol, such

@@ -112,6 +112,15 @@ extension PullRequest: WireMessage {
 }
 
 extension PushReply: WireMessage {
+    /// A piece of an answer that goes on. Whatever follows is merged with it to one message.
+    ///
+    /// - Parameter bytes: About as many bytes it has.
+    static func waiting(bytes: Int) throws(WireError) -> [UInt8] {
+        var message = Tandem_V1_PushReply()
+        message.waiting = wireData([UInt8](repeating: 0, count: bytes))
+        return try serialize(message)
+    }
+
     /// Encodes the message of docs/tandem.proto.
     ///
     /// - Throws: ``WireError/Code/malformed`` when it cannot be written.
@@ -121,6 +130,11 @@ extension PushReply: WireMessage {
         message.vector = Tandem_V1_Vector(vector)
         message.applied = UInt64(clamping: applied)
         if !heldBack.isEmpty { message.heldBack = Tandem_V1_Vector(heldBack) }
+        if let refusal {
+            message.refusal.status = UInt32(clamping: refusal.status)
+            message.refusal.body = wireData(refusal.body)
+            message.refusal.retryAfterSeconds = UInt32(clamping: refusal.retryAfterSeconds ?? 0)
+        }
         return try serialize(message)
     }
 
@@ -134,6 +148,11 @@ extension PushReply: WireMessage {
         self.init(
             vector: try VersionVector(message.vector, limits: limits), applied: Int(clamping: message.applied),
             heldBack: try VersionVector(message.heldBack, limits: limits))
+        guard message.hasRefusal else { return }
+        let refusal = message.refusal
+        self.refusal = Refusal(
+            status: Int(refusal.status), body: [UInt8](refusal.body),
+            retryAfterSeconds: refusal.retryAfterSeconds > 0 ? Int64(refusal.retryAfterSeconds) : nil)
     }
 }
 

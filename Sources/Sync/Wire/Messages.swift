@@ -123,6 +123,25 @@ public struct PushReply: Sendable, Hashable {
     /// As in ``PullEnd/heldBack``.
     public var heldBack: VersionVector
 
+    /// The error, when the answer had begun before it happened; nil for none. The other members say nothing then.
+    package var refusal: Refusal?
+
+    /// An answer that is an error.
+    package struct Refusal: Sendable, Hashable {
+        /// The HTTP status.
+        package let status: Int
+        /// As of ``SyncError/jsonBody()``.
+        package let body: [UInt8]
+        /// The value of the `Retry-After` header.
+        package let retryAfterSeconds: Int64?
+
+        package init(status: Int, body: [UInt8], retryAfterSeconds: Int64?) {
+            self.status = status
+            self.body = body
+            self.retryAfterSeconds = retryAfterSeconds
+        }
+    }
+
     /// - Parameters:
     ///   - vector: What the receiver has durably.
     ///   - applied: How many changes of the push were new to it.

@@ -61,17 +61,25 @@ struct Refusal: Error, Sendable, Hashable {
         }
     }
 
-    var response: Response {
+    private var json: String {
         var members: [JSONValue.Member] = [
             .init(name: "code", value: .string(code)), .init(name: "message", value: .string(message)),
         ]
         if let hint { members.append(.init(name: "hint", value: .string(hint))) }
+        return JSONValue.object(["error": .object(members)]).text
+    }
+
+    var response: Response {
         var headers = HTTPFields()
         headers[.contentType] = "application/json"
         if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
         if status == 401 { headers[.wwwAuthenticate] = "Bearer, Basic realm=\"syncd\"" }
-        let text = JSONValue.object(["error": .object(members)]).text
         return Response(
-            status: .init(code: status), headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+            status: .init(code: status), headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: json)))
+    }
+
+    /// The same in an answer that had begun as that to a push.
+    var late: PushReply.Refusal {
+        PushReply.Refusal(status: status, body: Array(json.utf8), retryAfterSeconds: retryAfterSeconds)
     }
 }

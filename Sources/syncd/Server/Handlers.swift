@@ -26,9 +26,12 @@ struct Handlers: RequestHandlers {
     func answer(_ action: Route.Action, _ request: Request, _ context: ServerContext) async throws -> Response {
         switch action {
         case .hello, .pull, .push, .digest, .snapshot, .snapshotPart:
-            guard let scope = context.scope else { return try await wire.answer(action, request) }
-            let limited = LimitedEndpoint(replicator.endpoint, to: scope)
-            return try await WireHandlers(service: limited, bodies: bodies).answer(action, request)
+            let (endpoint, logger) = (replicator.endpoint, context.logger)
+            guard let scope = context.scope else {
+                return try await WireHandlers(service: endpoint, bodies: bodies, logger: logger).answer(action, request)
+            }
+            let limited = LimitedEndpoint(endpoint, to: scope)
+            return try await WireHandlers(service: limited, bodies: bodies, logger: logger).answer(action, request)
         case .status:
             let report = try await reports.report(countingRows: true)
             return .text(report.json.text, type: ContentType.json)
@@ -111,8 +114,6 @@ struct Handlers: RequestHandlers {
     }
 
     private var bodies: BodyReader { BodyReader(metrics: metrics, limits: limits) }
-
-    private var wire: WireHandlers<Endpoint> { WireHandlers(service: replicator.endpoint, bodies: bodies) }
 
     private var reports: ReportSource { ReportSource(replica: replica, replicator: replicator, reloader: reloader) }
 

@@ -13,7 +13,8 @@ struct HubHandlers: RequestHandlers {
         switch action {
         case .hello, .pull, .push, .digest, .snapshot, .snapshotPart:
             guard context.scope == nil else { throw HubEndpoint.noLeaves }
-            return try await WireHandlers(service: endpoint, bodies: bodies).answer(action, request)
+            return try await WireHandlers(service: endpoint, bodies: bodies, logger: context.logger)
+                .answer(action, request)
         case .status: return .text(await report().json.text, type: ContentType.json)
         case .metrics:
             return .text(PrometheusText(await report(), requests: metrics).text, type: ContentType.metrics)

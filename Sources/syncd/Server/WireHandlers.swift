@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import Logging
 import NIOCore
 import ServiceLifecycle
 import Sync
@@ -9,6 +10,7 @@ import Sync
 struct WireHandlers<Service: WireService>: Sendable {
     let service: Service
     let bodies: BodyReader
+    let logger: Logger
 
     /// - Throws: ``SyncError/Code/notFound`` for a route that is none of the protocol's; what the service throws.
     func answer(_ action: Route.Action, _ request: Request) async throws -> Response {
@@ -42,14 +44,20 @@ struct WireHandlers<Service: WireService>: Sendable {
 
     /// Takes the frames of the body as they arrive.
     private func push(_ request: Request) async throws -> Response {
-        var receiver = service.beginPush()
-        try await bodies.read(request) { piece in try await receiver.receive(piece.readableBytesView) }
-        let reply = try await receiver.finish()
-        do {
-            return .message(try reply.encoded())
-        } catch {
-            throw SyncError(error)
+        let answer = PushAnswer(limits: bodies.limits.messages, clock: SystemClock()) { [service, bodies] in
+            var receiver = service.beginPush()
+            try await bodies.read(request) { piece in try await receiver.receive(piece.readableBytesView) }
+            return try await receiver.finish()
         }
+        if let whole = try await answer.whole() { return .message(whole) }
+        return Response(
+            status: .ok, headers: [.contentType: ContentType.message],
+            body: ResponseBody { [logger] writer in
+                try await answer.write(
+                    refusal: { Refusal($0, logger: logger)?.late },
+                    to: { bytes in try await writer.write(ByteBuffer(bytes: bytes)) })
+                try await writer.finish(nil)
+            })
     }
 
     private func snapshotPart(_ request: Request) async throws -> Response {

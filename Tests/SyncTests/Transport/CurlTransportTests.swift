@@ -264,6 +264,27 @@ import Testing
         #expect(error.retryAfterSeconds == limits.retryAfterSeconds)
     }
 
+    @Test("an error of a push whose answer had begun arrives as it would have otherwise")
+    func lateError() async throws {
+        let said = SyncError(.storage, "no room", hint: "delete something")
+        var reply = PushReply(vector: VersionVector(), applied: 0)
+        reply.refusal = PushReply.Refusal(status: 507, body: said.jsonBody(), retryAfterSeconds: 7)
+        let pieces = try PushReply.waiting(bytes: 100) + PushReply.waiting(bytes: 100) + reply.encoded()
+        let server = try ScriptedServer { _, connection in
+            connection.respond(type: WireHTTP.messageType, pieces)
+            return true
+        }
+        defer { server.stop() }
+        let transport = try transport(server.url)
+        await #expect {
+            try await transport.push([Frame(body: .end(vector: VersionVector(), more: false))])
+        } throws: { error in
+            let error = error as? SyncError
+            return error?.code == said.code && error?.message.contains("no room") == true
+                && error?.hint == "delete something" && error?.retryAfterSeconds == 7
+        }
+    }
+
     @Test("a missing or wrong token is reported as such")
     func unauthorized() async throws {
         let error = try await failure { $0.respond("401 Unauthorized", type: "text/plain", []) }

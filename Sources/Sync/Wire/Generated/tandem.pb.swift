@@ -248,6 +248,18 @@ nonisolated struct Tandem_V1_PushReply: Sendable {
   /// changes of this push that were new
   var applied: UInt64 = 0
 
+  /// no information: sent while the push is applied, so that the answer is not silent
+  var waiting: Data = Data()
+
+  var refusal: Tandem_V1_PushReply.Refusal {
+    get {_refusal ?? Tandem_V1_PushReply.Refusal()}
+    set {_refusal = newValue}
+  }
+  /// Returns true if `refusal` has been explicitly set.
+  var hasRefusal: Bool {self._refusal != nil}
+  /// Clears the value of `refusal`. Subsequent reads from it will return its default value.
+  mutating func clearRefusal() {self._refusal = nil}
+
   /// seen, but deferred because of stamps too far ahead; need not be sent again now
   var heldBack: Tandem_V1_Vector {
     get {_heldBack ?? Tandem_V1_Vector()}
@@ -260,9 +272,27 @@ nonisolated struct Tandem_V1_PushReply: Sendable {
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// The error of a push whose answer had begun: what would have been the answer otherwise.
+  nonisolated struct Refusal: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    var status: UInt32 = 0
+
+    var body: Data = Data()
+
+    var retryAfterSeconds: UInt32 = 0
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
+  }
+
   init() {}
 
   fileprivate var _vector: Tandem_V1_Vector? = nil
+  fileprivate var _refusal: Tandem_V1_PushReply.Refusal? = nil
   fileprivate var _heldBack: Tandem_V1_Vector? = nil
 }
 
@@ -1124,7 +1154,7 @@ nonisolated extension Tandem_V1_PullRequest: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Tandem_V1_PushReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".PushReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}vector\0\u{1}applied\0\u{4}\u{c}held_back\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}vector\0\u{1}applied\0\u{1}waiting\0\u{1}refusal\0\u{4}\u{a}held_back\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1135,6 +1165,8 @@ nonisolated extension Tandem_V1_PushReply: SwiftProtobuf.Message, SwiftProtobuf.
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.wireVersion) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._vector) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.applied) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.waiting) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._refusal) }()
       case 15: try { try decoder.decodeSingularMessageField(value: &self._heldBack) }()
       default: break
       }
@@ -1155,6 +1187,12 @@ nonisolated extension Tandem_V1_PushReply: SwiftProtobuf.Message, SwiftProtobuf.
     if self.applied != 0 {
       try visitor.visitSingularUInt64Field(value: self.applied, fieldNumber: 3)
     }
+    if !self.waiting.isEmpty {
+      try visitor.visitSingularBytesField(value: self.waiting, fieldNumber: 4)
+    }
+    try { if let v = self._refusal {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
     try { if let v = self._heldBack {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
     } }()
@@ -1165,7 +1203,49 @@ nonisolated extension Tandem_V1_PushReply: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.wireVersion != rhs.wireVersion {return false}
     if lhs._vector != rhs._vector {return false}
     if lhs.applied != rhs.applied {return false}
+    if lhs.waiting != rhs.waiting {return false}
+    if lhs._refusal != rhs._refusal {return false}
     if lhs._heldBack != rhs._heldBack {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Tandem_V1_PushReply.Refusal: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = Tandem_V1_PushReply.protoMessageName + ".Refusal"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}status\0\u{1}body\0\u{3}retry_after_seconds\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.status) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.body) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.retryAfterSeconds) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.status != 0 {
+      try visitor.visitSingularUInt32Field(value: self.status, fieldNumber: 1)
+    }
+    if !self.body.isEmpty {
+      try visitor.visitSingularBytesField(value: self.body, fieldNumber: 2)
+    }
+    if self.retryAfterSeconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.retryAfterSeconds, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Tandem_V1_PushReply.Refusal, rhs: Tandem_V1_PushReply.Refusal) -> Bool {
+    if lhs.status != rhs.status {return false}
+    if lhs.body != rhs.body {return false}
+    if lhs.retryAfterSeconds != rhs.retryAfterSeconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
