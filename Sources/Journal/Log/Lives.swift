@@ -45,12 +45,14 @@ package enum Lives {
     /// Sets the lives of keys whose changes have moved to other keys.
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    package static func set(_ entries: some Sequence<Entry>, _ db: Database) throws {
+    package static func set(_ entries: some Collection<Entry>, _ db: Database) throws {
+        let delete = try RawStatement(db, "DELETE FROM _journal_lives WHERE tbl = ? AND key = ?")
         for entry in entries {
-            try db.cachedStatement(sql: "DELETE FROM _journal_lives WHERE tbl = ? AND key = ?")
-                .execute(arguments: [entry.table, Data(entry.key.bytes)])
-            try raise([entry], db)
+            try delete.bind(entry.table, at: 1)
+            try delete.bind(.blob(entry.key.bytes[...]), at: 2)
+            try delete.run()
         }
+        try raise(entries, db)
     }
 
     static func write(_ lives: [TableKey: Int64], _ db: Database) throws {

@@ -47,35 +47,54 @@ package final class WrittenValues {
         }
     }
 
-    /// Replaces a value of an entry, and keeps what its writer wrote.
-    ///
-    /// - Parameters:
-    ///   - value: The value that readers of the journal shall find.
-    ///   - written: What the writer wrote.
-    /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    package static func replace(
-        _ column: Int, at seq: Int64, with value: Value, written: Value, _ db: Database
-    ) throws {
-        let update = try RawStatement(db, "UPDATE _journal SET v\(column) = ? WHERE seq = ?")
-        try update.bind(value, at: 1)
-        try update.bind(seq, at: 2)
-        try update.run()
-        try note(column, at: seq, written: value == written ? nil : written, db)
+    /// A value of an entry that has another meaning than its writer wrote.
+    package struct Meaning: Sendable {
+        package let seq: Int64
+        package let column: Int
+        /// The value that readers of the journal find.
+        package let value: Value
+        /// What the writer wrote.
+        package let written: Value
+
+        package init(seq: Int64, column: Int, value: Value, written: Value) {
+            self.seq = seq
+            self.column = column
+            self.value = value
+            self.written = written
+        }
     }
 
-    /// Notes what the writer of an entry wrote in a column; nil for what the journal holds.
+    /// Replaces values of entries, and keeps what their writers wrote.
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    package static func note(_ column: Int, at seq: Int64, written: Value?, _ db: Database) throws {
-        let statement = try RawStatement(
-            db,
-            written == nil
-                ? "DELETE FROM _journal_written WHERE seq = ? AND col = ?"
-                : "INSERT OR REPLACE INTO _journal_written (seq, col, value) VALUES (?, ?, ?)")
-        try statement.bind(seq, at: 1)
-        try statement.bind(Int64(column), at: 2)
-        if let written { try statement.bind(written, at: 3) }
-        try statement.run()
+    package static func replace(_ meanings: [Meaning], _ db: Database) throws {
+        for (column, meanings) in Dictionary(grouping: meanings, by: \.column).sorted(by: { $0.key < $1.key }) {
+            let update = try RawStatement(db, "UPDATE _journal SET v\(column) = ? WHERE seq = ?")
+            for meaning in meanings {
+                try update.bind(meaning.value, at: 1)
+                try update.bind(meaning.seq, at: 2)
+                try update.run()
+            }
+        }
+        try note(meanings, db)
+    }
+
+    /// Notes what the writers of entries wrote, where that is not what the journal holds.
+    ///
+    /// - Throws: Errors of SQLite; the transaction must then be rolled back.
+    package static func note(_ meanings: [Meaning], _ db: Database) throws {
+        guard !meanings.isEmpty else { return }
+        let delete = try RawStatement(db, "DELETE FROM _journal_written WHERE seq = ? AND col = ?")
+        let insert = try RawStatement(
+            db, "INSERT OR REPLACE INTO _journal_written (seq, col, value) VALUES (?, ?, ?)")
+        for meaning in meanings {
+            let isKept = meaning.value != meaning.written
+            let statement = isKept ? insert : delete
+            try statement.bind(meaning.seq, at: 1)
+            try statement.bind(Int64(meaning.column), at: 2)
+            if isKept { try statement.bind(meaning.written, at: 3) }
+            try statement.run()
+        }
     }
 }
 

@@ -76,7 +76,7 @@ final class Applier {
         try appender.begin(origin: run.origin, firstVersion: firstVersion, known: run.known)
         isAhead = !session.domains.isEmpty && !appender.covers(run.known, of: run.origin)
         let firstSeq = try appender.append(batch.changes[range], shapes: entries, values: batch.values)
-        for value in replaced { try WrittenValues.note(value.column, at: value.seq, written: value.written, db) }
+        try WrittenValues.note(replaced, db)
         if try Rekeying.record(moves, origins: appender.origins, time: time, db) > 0 { outcome.hasConflicts = true }
         var next = range.lowerBound
         while next < range.upperBound {

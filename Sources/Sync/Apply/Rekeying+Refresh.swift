@@ -44,6 +44,9 @@ extension Rekeying {
         return try addClaims(in: Set(inserts.map(\.tableID)), of: Set(keys), to: meanings, db)
     }
 
+    /// Contested rows whose entries are in memory at the same time.
+    private static let rowsAtOnce = 1_000
+
     /// Finds the contested keys of tables.
     ///
     /// - Parameter keys: The rows to look at; nil for all.
@@ -62,8 +65,14 @@ extension Rekeying {
             (name.domain, meanings.rows(of: name).flatMap { positions[$0] ?? [] })
         }
         var found: Set<KeyMeanings.Name> = []
-        for (table, seqs) in positions.map({ ($0.key.table, $0.value) }) + scattered where seqs.count > 1 {
-            let entries = try reader.entries(at: seqs)
+        let groups = (positions.map { ($0.key.table, $0.value) } + scattered).filter { $0.1.count > 1 }
+            .sorted { $0.1[0] < $1.1[0] }
+        var entries: [Int64: JournalEntry] = [:]
+        for (index, (table, seqs)) in groups.enumerated() {
+            // Of many rows at once: to begin to read costs more than to read an entry.
+            if index % rowsAtOnce == 0 {
+                entries = try reader.entries(at: groups[index...].prefix(rowsAtOnce).flatMap(\.1))
+            }
             let inserts = try seqs.compactMap { seq -> KeyMeanings.Insert? in
                 guard let entry = entries[seq], let shape = reader.registry[entry.shapeID],
                     let key = entry.contestableKey

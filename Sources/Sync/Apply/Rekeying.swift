@@ -31,14 +31,6 @@ struct Rekeying {
         var lives: [TableKey: Int64] = [:]
     }
 
-    /// One value of one entry that has another meaning now.
-    private struct Edit {
-        let seq: Int64
-        let column: Int
-        let value: Value
-        let written: Value
-    }
-
     /// A row that has other entries than before, or other values.
     private struct AffectedRow {
         let entry: ShapeRegistry.Entry
@@ -59,7 +51,7 @@ struct Rekeying {
         var writers: [ChangeWriter] = []
         // A claim may decide whether the references of rows with other contested keys mean one row.
         let names = names.union(
-            meanings.names.filter { name in
+            meanings.takeUnsettled().filter { name in
                 meanings.decided(name).contains { $0.insert.claim.moved ?? name.key != $0.key }
             })
         for name in names.sorted(by: { ($0.domain, $0.key) < ($1.domain, $1.key) }) {
@@ -97,7 +89,9 @@ struct Rekeying {
     /// The contested keys of rows that have other entries or values than before.
     private func contestedKeys(of affected: [TableKey: AffectedRow], _ meanings: KeyMeanings) -> Set<KeyMeanings.Name> {
         Set(
-            meanings.names.filter { name in
+            affected.flatMap { row, state in
+                state.key.first.map { meanings.names(of: $0, in: row.table) } ?? []
+            }.filter { name in
                 meanings.decided(name).contains {
                     affected[TableKey(table: name.domain, key: Key([.integer($0.key)]))] != nil
                 }
@@ -137,7 +131,7 @@ struct Rekeying {
         let reader = try JournalReader(db)
         let tables = numbers.keys.reduce(into: Set<Int64>()) { $0.formUnion(session.domains.tables[$1] ?? []) }
         var columns: [Int64: [(column: Int, domain: Int64)]] = [:]
-        var edits: [Edit] = []
+        var edits: [WrittenValues.Meaning] = []
         var affected: [TableKey: AffectedRow] = [:]
         let isWanted = { (origin: OriginID, last: Int64, known: VersionVector) in
             first.contains { $0.key == origin ? last >= $0.value : known[$0.key] >= $0.value }
@@ -162,7 +156,7 @@ struct Rekeying {
                 guard value != values[offset] else { continue }
                 values[offset] = value
                 isChanged = true
-                edits.append(Edit(seq: entry.seq, column: column, value: value, written: original))
+                edits.append(.init(seq: entry.seq, column: column, value: value, written: original))
             }
             guard isChanged else { return }
             let key = Key(values.prefix(keyCount), collations: shape.collations)
@@ -178,9 +172,7 @@ struct Rekeying {
                 affected[TableKey(table: entry.tableID, key: entry.key)]?.next = new
             }
         }
-        for edit in edits {
-            try WrittenValues.replace(edit.column, at: edit.seq, with: edit.value, written: edit.written, db)
-        }
+        try WrittenValues.replace(edits, db)
         return affected
     }
 

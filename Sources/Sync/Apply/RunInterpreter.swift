@@ -53,18 +53,25 @@ final class RunInterpreter {
                 && (isReached[index] || hasCovering.contains(index) || meanings.has(entry.table))
                 && linked(entry).first.map { $0.column == 0 && $0.domain == entry.table } == true
         }
-        guard mayContest.contains(true) else { return [] }
-        var found: Set<KeyMeanings.Name> = []
-        var reader: JournalReader?
-        var held = try hasCovering.isEmpty ? [:] : heldInserts(part, batch)
-        for index in part.range
-        where batch.changes[index].operation == .insert && mayContest[batch.changes[index].shape] {
+        let inserts = part.range.compactMap { index -> (index: Int, name: KeyMeanings.Name)? in
             let change = batch.changes[index]
-            let entry = part.entries[change.shape]
-            guard let key = KeyMeanings.number(batch.values[change.values.lowerBound]) else { continue }
-            let name = KeyMeanings.Name(domain: entry.table, key: key)
+            guard change.operation == .insert, mayContest[change.shape],
+                let key = KeyMeanings.number(batch.values[change.values.lowerBound])
+            else { return nil }
+            return (index, KeyMeanings.Name(domain: part.entries[change.shape].table, key: key))
+        }
+        guard !inserts.isEmpty else { return [] }
+        var found: Set<KeyMeanings.Name> = []
+        let reader = try JournalReader(db)
+        // Of all keys at once: to begin to read costs more than to read an entry.
+        var unseen = try reader.entries(
+            at: inserts.filter { isReached[batch.changes[$0.index].shape] }
+                .flatMap { unseenInserts(of: $0.name, concurrent, registry) })
+        var held = try hasCovering.isEmpty ? [:] : heldInserts(part, batch)
+        for (index, name) in inserts {
+            let change = batch.changes[index]
+            let (entry, key) = (part.entries[change.shape], name.key)
             let known = meanings.inserts(of: name)
-            let isReached = isReached[change.shape]
             let insert = KeyMeanings.Insert(
                 claim: .init(seq: part.seq(at: index), table: entry.table, key: key, moved: nil),
                 writer: part.writer(at: index), stamp: change.stamp, life: change.life, isMinted: change.isMinted,
@@ -73,20 +80,18 @@ final class RunInterpreter {
             var rivals = (held[name] ?? []).filter { other in !known.contains { $0.claim.seq == other.claim.seq } }
             // A later insert of the part may take the key of this row.
             held[name]?.append(insert)
-            if isReached {
-                let seqs = meanings.rows(of: name).flatMap {
-                    concurrent.unseenWrites(table: entry.table, key: $0.key, registry: registry)
-                }.filter { other in
-                    other.operation == .insert && !(known + rivals).contains { $0.claim.seq == other.seq }
-                }.map(\.seq)
-                if !seqs.isEmpty {
-                    let current = try reader ?? JournalReader(db)
-                    reader = current
-                    for (seq, other) in try current.entries(at: seqs).sorted(by: { $0.key < $1.key }) {
-                        guard other.contestableKey == key, let shape = current.registry[other.shapeID] else { continue }
-                        rivals.append(
-                            try .init(.init(seq: seq, table: entry.table, key: key, moved: nil), other, shape, current))
-                    }
+            if isReached[change.shape] {
+                let seqs = Set(unseenInserts(of: name, concurrent, registry))
+                    .subtracting((known + rivals).map(\.claim.seq))
+                // Claims of the part may have given its key to further rows.
+                let further = seqs.filter { unseen[$0] == nil }
+                if !further.isEmpty { try unseen.merge(reader.entries(at: Array(further))) { _, new in new } }
+                for seq in seqs.sorted() {
+                    guard let other = unseen[seq], other.contestableKey == key,
+                        let shape = reader.registry[other.shapeID]
+                    else { continue }
+                    rivals.append(
+                        try .init(.init(seq: seq, table: entry.table, key: key, moved: nil), other, shape, reader))
                 }
             }
             rivals = rivals.filter(insert.contests)
@@ -100,18 +105,13 @@ final class RunInterpreter {
     /// Settles who has contested keys, in the journal and the tables.
     func settle(_ names: Set<KeyMeanings.Name>) throws -> Rekeying.Outcome { try rekeying.settle(names, meanings) }
 
-    /// A value that the journal will hold in place of what its writer wrote.
-    struct Replacement {
-        let seq: Int64
-        let column: Int
-        let written: Value
-    }
-
     /// Replaces keys and references by what they mean here.
-    func interpret(_ part: Part, of batch: ChangeBatch) -> (batch: ChangeBatch, replaced: [Replacement]) {
+    ///
+    /// - Returns: The batch, and the values that its writer did not write.
+    func interpret(_ part: Part, of batch: ChangeBatch) -> (batch: ChangeBatch, replaced: [WrittenValues.Meaning]) {
         guard !meanings.isEmpty else { return (batch, []) }
         var result = batch
-        var replaced: [Replacement] = []
+        var replaced: [WrittenValues.Meaning] = []
         for index in part.range {
             let change = batch.changes[index]
             let entry = part.entries[change.shape]
@@ -126,7 +126,7 @@ final class RunInterpreter {
                     insert: change.operation == .insert && column == 0 && domain == entry.table)
                 guard value != written else { continue }
                 result.values[place] = value
-                replaced.append(Replacement(seq: part.seq(at: index), column: column, written: written))
+                replaced.append(.init(seq: part.seq(at: index), column: column, value: value, written: written))
             }
         }
         return (result, replaced)
@@ -141,6 +141,15 @@ final class RunInterpreter {
     }
 
     // MARK: - Pieces
+
+    /// The positions of the inserts of a key's rows that the writer of the run had not seen.
+    private func unseenInserts(
+        of name: KeyMeanings.Name, _ concurrent: ConcurrentChanges, _ registry: ShapeRegistry
+    ) -> [Int64] {
+        meanings.rows(of: name)
+            .flatMap { concurrent.unseenWrites(table: name.domain, key: $0.key, registry: registry) }
+            .filter { $0.operation == .insert }.map(\.seq)
+    }
 
     /// The inserts in the journal of the keys that inserts of the part took while their rows were held.
     private func heldInserts(_ part: Part, _ batch: ChangeBatch) throws -> [KeyMeanings.Name: [KeyMeanings.Insert]] {

@@ -46,6 +46,13 @@ package struct ChangeWriter: Sendable {
         self.known = known
     }
 
+    /// All that the writer had merged or written before.
+    var before: VersionVector {
+        var before = VersionVector(known.entries.filter { $0.origin != origin })
+        before.advance(origin, to: version - 1)
+        return before
+    }
+
     /// True when the writer had merged or written that insert before.
     func saw(_ claim: KeyClaim) -> Bool { saw(claim.writer) }
 

@@ -36,6 +36,10 @@ final class KeyMeanings {
 
     private let domains: KeyDomains
     private var inserts: [Name: [Insert]] = [:]
+    /// The keys whose decision may be another one than the file has.
+    private var unsettled: Set<Name> = []
+    /// What the writers of all inserts had seen, each when it wrote its insert.
+    private var seen = VersionVector()
     /// The domains with contested keys.
     private var claimed: Set<Int64> = []
     /// The keys by the keys that rows of theirs have instead, or may have had while less was known.
@@ -76,6 +80,20 @@ final class KeyMeanings {
 
     func inserts(of name: Name) -> [Insert] { inserts[name] ?? [] }
 
+    /// The keys whose decision may be another one than the file has, each once: the caller brings the file up to date.
+    func takeUnsettled() -> Set<Name> {
+        defer { unsettled = [] }
+        return unsettled
+    }
+
+    /// The contested keys of which some row may have a key.
+    func names(of key: Value, in domain: Int64) -> [Name] {
+        guard let number = KeyMeanings.number(key) else { return [] }
+        let name = Name(domain: domain, key: number)
+        return [name, origins[name].map { Name(domain: domain, key: $0) }].compactMap(\.self)
+            .filter { inserts[$0] != nil }
+    }
+
     /// The rows whose inserts may have been written with a key, the one with that key first.
     func rows(of name: Name) -> [TableKey] {
         var keys = Set(inserts(of: name).map(\.newKey) + decided(name).map(\.key))
@@ -90,8 +108,9 @@ final class KeyMeanings {
         let name = put(insert)
         forget(name)
         // Only who had seen the insert can have meant its row, so mostly nobody here has.
-        guard inserts.values.joined().contains(where: { $0.writer.saw(insert.writer) }) else { return }
+        guard seen[insert.writer.origin] >= insert.writer.version else { return }
         (contested, images, seenRows) = ([:], [:], [:])
+        unsettled = Set(inserts.keys)
     }
 
     /// Replaces the claim of an insert that is here. No decision depends on it.
@@ -105,8 +124,10 @@ final class KeyMeanings {
     private func put(_ insert: Insert) -> Name {
         let name = Name(domain: insert.claim.table, key: insert.claim.key)
         claimed.insert(name.domain)
+        unsettled.insert(name)
         inserts[name, default: []].append(insert)
         origins[Name(domain: name.domain, key: insert.newKey)] = name.key
+        seen.merge(insert.writer.before)
         return name
     }
 
