@@ -65,6 +65,8 @@ struct ConflictStorageTests {
                 let wanted = all.map(\.seq).filter { $0 % Int64(stride) == 0 }
                 let found = try reader.entries(at: wanted + [99, 0, -1])
                 #expect(found.keys.sorted() == wanted)
+                let odd = try reader.entries(at: wanted) { seq, _ in seq % 2 == 1 }
+                #expect(odd.keys.sorted() == wanted.filter { $0 % 2 == 1 })
                 for entry in all where found[entry.seq] != nil {
                     let other = try #require(found[entry.seq])
                     #expect(

@@ -27,6 +27,16 @@ extension JournalReader {
     ///
     /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func entries(at positions: [Int64]) throws -> [Int64: JournalEntry] {
+        try entries(at: positions) { _, _ in true }
+    }
+
+    /// Returns the entries at these positions that `isWanted` accepts. The values of others are not read.
+    ///
+    /// - Parameter isWanted: Receives the position of an entry, and ``JournalEntry/isMinted`` of it.
+    /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
+    package func entries(
+        at positions: [Int64], where isWanted: (_ seq: Int64, _ isMinted: Bool) -> Bool
+    ) throws -> [Int64: JournalEntry] {
         var wanted = Set(positions).sorted()[...]
         var found: [Int64: JournalEntry] = [:]
         guard let first = wanted.first else { return found }
@@ -41,7 +51,9 @@ extension JournalReader {
                         if !run.isCaptured, next - cursor.seq > JournalReader.entriesPerSeek { break }
                         continue
                     }
-                    if cursor.seq == next { found[next] = try entry(at: cursor, in: run) }
+                    if cursor.seq == next, isWanted(next, cursor.isMinted) {
+                        found[next] = try entry(at: cursor, in: run)
+                    }
                     wanted = wanted.drop { $0 <= cursor.seq }
                 }
                 if wanted.first == next { wanted = wanted.dropFirst() }

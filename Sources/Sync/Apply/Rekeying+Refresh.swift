@@ -71,7 +71,7 @@ extension Rekeying {
         for (index, (table, seqs)) in groups.enumerated() {
             // Of many rows at once: to begin to read costs more than to read an entry.
             if index % rowsAtOnce == 0 {
-                entries = try reader.entries(at: groups[index...].prefix(rowsAtOnce).flatMap(\.1))
+                entries = try mintedGroups(of: groups[index...].prefix(rowsAtOnce).map(\.1), reader)
             }
             let inserts = try seqs.compactMap { seq -> KeyMeanings.Insert? in
                 guard let entry = entries[seq], let shape = reader.registry[entry.shapeID],
@@ -89,6 +89,16 @@ extension Rekeying {
             }
         }
         return found
+    }
+
+    /// Reads the inserts of each group that has a minted one. The values of others may be large, and keys that
+    /// programs gave are no contest.
+    private static func mintedGroups(
+        of groups: [[Int64]], _ reader: JournalReader
+    ) throws -> [Int64: JournalEntry] {
+        let minted = try reader.entries(at: groups.flatMap(\.self)) { _, isMinted in isMinted }
+        let others = groups.filter { $0.contains { minted[$0] != nil } }.flatMap(\.self).filter { minted[$0] == nil }
+        return try minted.merging(reader.entries(at: others)) { known, _ in known }
     }
 }
 

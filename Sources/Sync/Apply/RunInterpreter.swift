@@ -63,10 +63,10 @@ final class RunInterpreter {
         guard !inserts.isEmpty else { return [] }
         var found: Set<KeyMeanings.Name> = []
         let reader = try JournalReader(db)
-        // Of all keys at once: to begin to read costs more than to read an entry.
-        var unseen = try reader.entries(
-            at: inserts.filter { isReached[batch.changes[$0.index].shape] }
-                .flatMap { unseenInserts(of: $0.name, concurrent, registry) })
+        var unseen = UnseenInserts(reader)
+        for (index, name) in inserts where isReached[batch.changes[index].shape] {
+            unseen.want(unseenInserts(of: name, concurrent, registry), against: batch.changes[index])
+        }
         var held = try hasCovering.isEmpty ? [:] : heldInserts(part, batch)
         for (index, name) in inserts {
             let change = batch.changes[index]
@@ -84,10 +84,10 @@ final class RunInterpreter {
                 let seqs = Set(unseenInserts(of: name, concurrent, registry))
                     .subtracting((known + rivals).map(\.claim.seq))
                 // Claims of the part may have given its key to further rows.
-                let further = seqs.filter { unseen[$0] == nil }
-                if !further.isEmpty { try unseen.merge(reader.entries(at: Array(further))) { _, new in new } }
+                unseen.want(seqs, against: change)
+                try unseen.read()
                 for seq in seqs.sorted() {
-                    guard let other = unseen[seq], other.contestableKey == key,
+                    guard let other = unseen.entries[seq], other.contestableKey == key,
                         let shape = reader.registry[other.shapeID]
                     else { continue }
                     rivals.append(
@@ -189,5 +189,36 @@ final class RunInterpreter {
             next += 1
         }
         return columns
+    }
+}
+
+/// Local inserts that inserts of a part may contest, read many at once: to begin to read costs more than to read an
+/// entry. Two keys that programs gave are no contest, so the values of such rows, which may be large, stay on disk.
+private struct UnseenInserts {
+    private let reader: JournalReader
+    private(set) var entries: [Int64: JournalEntry] = [:]
+    /// The positions to read, and whether also an insert whose key its program gave is wanted there.
+    private var wanted: [Int64: Bool] = [:]
+    /// What was wanted and read.
+    private var sought: [Int64: Bool] = [:]
+
+    init(_ reader: JournalReader) { self.reader = reader }
+
+    /// Asks for the inserts at positions that the insert `change` may contest.
+    mutating func want(_ seqs: some Sequence<Int64>, against change: Change) {
+        for seq in seqs where sought[seq] != true && (change.isMinted || sought[seq] == nil) {
+            wanted[seq] = change.isMinted || wanted[seq] == true
+        }
+    }
+
+    /// Reads what is wanted and was not read.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
+    mutating func read() throws {
+        guard !wanted.isEmpty else { return }
+        let found = try reader.entries(at: Array(wanted.keys)) { seq, isMinted in isMinted || wanted[seq] == true }
+        entries.merge(found) { _, new in new }
+        sought.merge(wanted) { $0 || $1 }
+        wanted = [:]
     }
 }
