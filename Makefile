@@ -12,8 +12,9 @@
 # DURATION, FAULTS   campaign network-test: at least so many seconds (600) and faults (120)
 # HOURS              campaign network-test: runs for so many hours, and goes on where it was interrupted
 # MAINTAINER         package: whom it names, as `Name <address>`
-# BUILT=1            merge-random, simulate, power-loss: the program is built, as CI does with all three at once
+# BUILT=1            merge-random, simulate, power-loss, store-test: the programs are built
 # REPLAY=1           simulate: the recorded scenarios, which failed once
+# MARKS=1            simulate: few recorded scenarios, which together must take every rare path
 # ENGINE             store-test: the server: seaweedfs, ceph, moto, or dir for none; KILLS: how often something is killed (50)
 # QUICK=1            bench: some minutes, with fewer repetitions
 
@@ -23,6 +24,7 @@ SHELL := /bin/bash
   planted-bugs docs site site-test package package-test metrics-test page-test store-test system-packages clean
 
 REGRESSIONS := Tests/Harness/Simulator/Regressions/seeds.txt
+COVER := Tests/Harness/Simulator/Regressions/cover.txt
 
 # Builds a harness for release and gives the path of its program: these spend their time in computing.
 RELEASE = $(if $(BUILT),,swift build -c release --product $(1) && )"$$(swift build -c release --show-bin-path)/$(1)"
@@ -82,8 +84,8 @@ apps: system-packages ## real programs from PyPI (Django, SQLAlchemy, peewee, Da
 merge-random: system-packages ## random histories against the model of merging, batches in every order, fleets that migrate, shared archives, hubs that die, and returns from behind the horizon: SEED, COUNT (10000), SETS (1000), WHOLE (4), FLEETS (1000), ARCHIVES (1000), HUBS (1000), RETURNS (1000), KNOBS
 	$(call RELEASE,merge-random)
 
-simulate: system-packages ## simulated clusters in virtual time, with faults: SEED, COUNT, OPTIONS (--help); REPLAY=1: those that once failed
-	$(call RELEASE,simulate) $(if $(REPLAY),--replay $(REGRESSIONS),$(or $(SEED),1) $(or $(COUNT),1) --record $(REGRESSIONS)) $(OPTIONS)
+simulate: system-packages ## simulated clusters in virtual time, with faults: SEED, COUNT, OPTIONS (--help); REPLAY=1: those that once failed; MARKS=1: few that take every rare path
+	$(call RELEASE,simulate) $(if $(REPLAY),--replay $(REGRESSIONS),$(if $(MARKS),--replay $(COVER) --marks,$(or $(SEED),1) $(or $(COUNT),1) --record $(REGRESSIONS))) $(OPTIONS)
 
 power-loss: system-packages ## machines on simulated disks lose power at many moments: IMAGES (50000), SEED (1); POINTS=1: each fault at each operation of one script
 	$(call RELEASE,power-loss) $(if $(POINTS),points) $(if $(JSON),--json)

@@ -80,6 +80,13 @@ public struct ArchiveLimits: Sendable, Hashable {
     /// Creates the standard limits, whose values can then be changed.
     public init() {}
 
+    /// Lets changes gather for so long. Streams are then looked at no more often than that: the changes of others
+    /// gather, too, and each look in vain is a request.
+    package mutating func gather(for milliseconds: Int64) {
+        flushMilliseconds = milliseconds
+        pollMilliseconds = max(pollMilliseconds, milliseconds)
+    }
+
     /// The limits of a directory, where a listing costs nothing.
     package var ofDirectory: ArchiveLimits {
         var limits = self

@@ -233,7 +233,7 @@ package final class ArchiveTransport: Transport {
                     return PullEnd(vector: await session.reader.known, more: passed.isCut)
                 }
                 isFirst = false
-                try await clock.sleep(milliseconds: min(left, limits.archive.pollMilliseconds))
+                try await clock.sleep(milliseconds: min(left, max(1, await session.reader.untilRound)))
             }
         }
     }

@@ -133,7 +133,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long changes gather before they are written to the archives among the peers, 0s to 60s (default: 1s).",
+            "How long changes gather before they are written to the archives among the peers, 0s to 60s (default: 1s). Archives are read no more often, nor more than once a second.",
             valueName: "time"))
     var archiveFlush: TimeSpan?
 

@@ -56,7 +56,7 @@ struct DaemonSettings: Sendable, Equatable {
             settings.leaseMilliseconds = lease.milliseconds
             return settings
         }
-        if let archiveFlush { limits.archive.flushMilliseconds = archiveFlush.milliseconds }
+        if let archiveFlush { limits.archive.gather(for: archiveFlush.milliseconds) }
         limits.recapturesByItself = recapture == .automatic
         return limits
     }

@@ -21,12 +21,15 @@ struct Options {
     var list: String?
     /// The list whose scenarios run, in place of those of the seeds; nil for none.
     var replayed: String?
+    /// The list that gets few scenarios which together take every rare path; nil for none.
+    var cover: String?
     /// Prints the outcome of one scenario, for the process that started this one.
     var printsOutcome = false
 
     static let usage = """
         simulate [SEED [COUNT]] [--profile NAME] [--mute KIND,…] [--keep STEPS] [--verbose] [--until ENTRY] [--json]
-            [--hashes] [--marks] [--attempts N] [--jobs N] [--record FILE] [--replay FILE] [--outcome]
+            [--hashes] [--marks] [--attempts N] [--jobs N] [--record FILE] [--replay FILE] [--cover FILE]
+            [--outcome]
 
           SEED, COUNT     the first seed and the number of scenarios (1 and 1)
           --profile NAME  \(Profile.allCases.map(\.rawValue).joined(separator: ", "))
@@ -41,6 +44,7 @@ struct Options {
           --jobs N        scenarios at once, each in a process of its own (one for each processor)
           --record FILE   add a failing scenario to this list after shrinking
           --replay FILE   run the scenarios of this list, in place of those of SEED and COUNT
+          --cover FILE    write to this list few of the scenarios, which together take the rare paths of all
           --outcome       the outcome of the scenario of SEED, as one JSON object
         """
 
@@ -80,6 +84,9 @@ struct Options {
             case "--replay":
                 guard let path = rest.popFirst() else { return nil }
                 replayed = path
+            case "--cover":
+                guard let path = rest.popFirst() else { return nil }
+                cover = path
             case "--jobs":
                 guard let number = rest.popFirst().flatMap({ Int($0) }), number > 0 else { return nil }
                 jobs = number

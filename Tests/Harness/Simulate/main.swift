@@ -14,6 +14,7 @@ do {
 }
 
 var total = Counts()
+var cover = Cover()
 var failures: [UInt64] = []
 var hash: UInt64 = 0
 let start = ContinuousClock.now
@@ -40,6 +41,7 @@ func record(_ finding: Campaign.Finding) {
 /// - Returns: False when there were enough failures.
 @MainActor func take(_ request: Campaign.Request, _ outcome: Campaign.Outcome) -> Bool {
     total += outcome.counts
+    cover.note(request, outcome.counts)
     hash = (hash ^ outcome.hash) &* 0x100_0000_01B3
     if options.printsHashes { say("\(request.seed) \(String(outcome.hash, radix: 16)) \(outcome.length)") }
     if let failure = outcome.failure {
@@ -74,6 +76,14 @@ if options.isJSON {
 } else if !options.printsHashes {
     say(total.text)
     say("trace \(String(hash, radix: 16)), \(failures.count) failed, \((seconds() * 10).rounded() / 10) s")
+}
+if let list = options.cover {
+    let head = """
+        # Few scenarios that together take every rare path and see every kind of fault. Each line above one says for what
+        # it was chosen. When one is not taken any more: make simulate COUNT=150 OPTIONS="--cover \(list)"
+
+        """
+    try Data((head + cover.choices.map(\.lines).joined()).utf8).write(to: URL(fileURLWithPath: list))
 }
 let never = total.missing.map(\.rawValue) + total.missingFaults.map(\.rawValue)
 if options.wantsMarks, !never.isEmpty {

@@ -5,7 +5,7 @@ import Testing
 /// A replay of the journal of random statements on random schemas gives the tables.
 ///
 /// TANDEM_SEED       the seed of the first schema; each further schema has the next seed
-/// TANDEM_SCHEMAS    the number of schemas (500)
+/// TANDEM_SCHEMAS    the number of schemas (200)
 /// TANDEM_STATEMENTS the number of statements for each schema (101)
 @Suite("The journal against the tables")
 struct RandomJournalTests {
@@ -37,7 +37,7 @@ struct RandomJournalTests {
     @Test("random statements on random schemas are journalled exactly")
     func randomStatements() async {
         let seed = Self.setting("TANDEM_SEED", default: 20_000)
-        let schemas = Self.setting("TANDEM_SCHEMAS", default: 500)
+        let schemas = Self.setting("TANDEM_SCHEMAS", default: 200)
         let statements = Int(Self.setting("TANDEM_STATEMENTS", default: 101))
         let workers = UInt64(max(1, min(4, ProcessInfo.processInfo.activeProcessorCount)))
         var total = Outcome()

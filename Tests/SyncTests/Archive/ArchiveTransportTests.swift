@@ -362,6 +362,56 @@ import Testing
         #expect(spent <= 7, "a minute of waiting took \(spent) requests")
     }
 
+    @Test(
+        "changes that gather for longer are looked for less often",
+        arguments: [(1, 30), (5, 6), (0, 30)] as [(Int64, Int)])
+    func gathering(seconds: Int64, looks: Int) async throws {
+        var limits = limits
+        limits.archive.gather(for: seconds * 1_000)
+        let (a, b) = (try replica("a", limits), try replica("b", limits))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try await a.exchange(over: transport(a))
+        let over = transport(b)
+        try await b.exchange(over: over)
+        let before = try #require(over.storeRequests).gets
+        _ = try await over.pull(
+            PullRequest(cluster: b.replica.identity().cluster, origin: b.origin, have: b.vector, waitSeconds: 30)
+        ) { _ in }
+        // One after each wait: the stream of the other one was written to lately.
+        let gets = try #require(over.storeRequests).gets - before
+        #expect(gets == looks)
+    }
+
+    @Test("each stream is looked at once a second, however often news of one of them end a pull")
+    func rounds() async throws {
+        // Heads come and are listed after 10 seconds.
+        let limits = Limits.standard
+        let (a, b, c) = (try replica("a", limits), try replica("b", limits), try replica("c", limits))
+        let (overA, overB, overC) = (transport(a), transport(b), transport(c))
+        for (fixture, over) in [(a, overA), (b, overB)] {
+            try fixture.execute("INSERT INTO t(a) VALUES ('\(fixture.origin)')")
+            try await fixture.exchange(over: over)
+        }
+        try await c.exchange(over: overC)
+        clock.advance(limits.archive.pollMilliseconds)
+        /// Pulls, waits a second at most, and counts what was read and got.
+        func pull(after have: VersionVector) async throws -> (frames: Int, gets: Int) {
+            let before = try #require(overC.storeRequests).gets
+            let frames = Mutex(0)
+            _ = try await overC.pull(
+                PullRequest(cluster: c.replica.identity().cluster, origin: c.origin, have: have, waitSeconds: 1)
+            ) { _ in frames.withLock { $0 += 1 } }
+            return (frames.withLock { $0 }, try #require(overC.storeRequests).gets - before)
+        }
+        try a.execute("UPDATE t SET a = 'news'")
+        try await a.exchange(over: overA)
+        let news = try await pull(after: c.vector)
+        #expect(news == (1, 2))
+        // The next round comes at the end of the second.
+        let nothing = try await pull(after: c.vector.merged(with: a.vector))
+        #expect(nothing == (0, 2))
+    }
+
     @Test("a new replica is made from the archive alone, and reads only what came after the snapshot")
     func birth() async throws {
         let a = try replica("a")

@@ -243,7 +243,7 @@ struct RestoredFileTests {
 
     @Test(
         "random writes, exchanges, backups, restores and copies lose nothing that a peer had",
-        arguments: 0..<24 as Range<UInt64>)
+        arguments: 0..<12 as Range<UInt64>)
     func random(seed: UInt64) async throws {
         var random = SplitMix(seed: seed)
         let fleet = try Fleet(3)

@@ -31,6 +31,9 @@ struct Fleet {
     var nextID = 100
     /// Draws compactions, apart from everything else; nil for a fleet that compacts nothing.
     private var compactions: SplitMix?
+    /// Draws whether a row is inserted after a column was dropped and before the daemon's next look, apart from
+    /// everything else; nil for a fleet in which nobody does that on purpose.
+    private var insertsAfterRemoval: SplitMix?
     private var time = HistoryReplica.start
     private(set) var story: [String] = []
 
@@ -54,6 +57,8 @@ struct Fleet {
         self.random = random
         var compactions = SplitMix(seed: seed ^ 0xC0_4BAC_7104)
         self.compactions = compactions.chance(60) ? compactions : nil
+        var inserts = SplitMix(seed: seed ^ 0xD2_0C01_03A7)
+        insertsAfterRemoval = inserts.chance(40) ? inserts : nil
         record = FleetRecord(machines: count)
     }
 
@@ -134,6 +139,9 @@ struct Fleet {
         }
         machines[machine].complete(migration)
         if migration == .remaking { record.drop(on: machine) }
+        if migration == .removal, insertsAfterRemoval?.chance(70) == true {
+            try insert(into: "item", machines[machine].columns.filter { $0.table == "item" }, on: machine)
+        }
         // The triggers tell the former names of columns, and a table that is built anew has none.
         if random.chance(70) || migrations.contains(.renaming) { try look(machine) }
     }
