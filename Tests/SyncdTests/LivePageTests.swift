@@ -75,7 +75,10 @@ struct LivePageTests {
         let daemon = try await DaemonProcess.start(try await workspace.makeReplica())
         let streams = try (0..<8).map { _ in try EventStream(daemon) }
         for stream in streams { _ = try await stream.next(with: "event: change") }
+        let clock = ContinuousClock()
+        let start = clock.now
         let (status, log) = await daemon.stop()
+        #expect(clock.now - start < Daemon.drainTime)
         #expect(status == 0 && !log.contains("cancelled"), "\(log)")
         for stream in streams { try await stream.end() }
     }

@@ -113,8 +113,10 @@ struct Daemon {
         }
         var configuration = ServiceGroupConfiguration(
             services: [
-                Following(replicator: replicator), try FileSentinel(replica: replica), updates, hooks, followUp,
-                application,
+                Following(replicator: replicator), try FileSentinel(replica: replica), hooks, followUp, application,
+                // Services are told to stop from the last one to the first, each when the one behind it has ended. The
+                // listener ends with its connections, and those of browsers end with the updates.
+                updates,
             ], logger: logger)
         configuration.maximumGracefulShutdownDuration = Daemon.drainTime
         return ServiceGroup(configuration: configuration)
