@@ -1,3 +1,5 @@
+import CFileShim
+
 #if canImport(Glibc)
     import Glibc
 #endif
@@ -18,10 +20,15 @@ extension SystemFiles {
         }
     }
 
-    /// As ``FileSystem/openParts(_:_:)``.
+    /// As ``FileSystem/openParts(_:_:)``. A file to be written that has another name besides is left alone, and a new
+    /// one takes its place: see ``renameExclusively(_:to:)``.
     ///
     /// - Throws: ``FileError``.
     package func openParts(_ path: String, _ access: PartAccess) throws -> any PartsOfFile {
+        var status = stat()
+        if access == .writing, lstat(path, &status) == 0, status.st_nlink > 1, unlink(path) != 0 {
+            throw FileError("removed", code: errno)
+        }
         let descriptor =
             access == .reading
             ? open(path, O_RDONLY | O_CLOEXEC) : open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
@@ -43,10 +50,13 @@ extension SystemFiles {
         guard Glibc.rename(path, name) == 0 else { throw FileError("renamed", code: errno) }
     }
 
-    /// As ``FileSystem/renameExclusively(_:to:)``. link(2) fails for a name that exists, and rename(2) replaces it.
+    /// As ``FileSystem/renameExclusively(_:to:)``, by renameat2(2). Where a file system does not have that, link(2) fails
+    /// for a name that exists, which rename(2) would replace. A process that is killed right behind it leaves both names.
     ///
     /// - Throws: ``FileError``.
     package func renameExclusively(_ path: String, to name: String) throws {
+        guard tandem_rename_once(path, name) != 0 else { return }
+        guard [EINVAL, ENOSYS, EPERM].contains(errno) else { throw FileError("renamed", code: errno) }
         guard link(path, name) != 0 else {
             unlink(path)
             return

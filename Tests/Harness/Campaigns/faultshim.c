@@ -185,6 +185,10 @@ int renameat(int a, const char *from, int b, const char *to) {
     REAL(renameat);
     GUARD(shared ? RENAME : 0, real(a, from, b, to), real(a, from, b, to));
 }
+int renameat2(int a, const char *from, int b, const char *to, unsigned flags) {
+    REAL(renameat2);
+    GUARD(shared ? RENAME : 0, real(a, from, b, to, flags), real(a, from, b, to, flags));
+}
 int unlink(const char *path) {
     REAL(unlink);
     GUARD(shared ? UNLINK : 0, real(path), real(path));

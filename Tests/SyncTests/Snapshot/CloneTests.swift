@@ -81,6 +81,18 @@ struct CloneTests {
         return try queue.read { try String.fetchAll($0, sql: "SELECT id || v FROM t ORDER BY id") }
     }
 
+    @Test("what arrives is never written into a file that has another name besides")
+    func leftover() throws {
+        // As a process leaves it that was killed between link(2) and unlink(2).
+        let (path, partial) = (directory.file("shop.sqlite"), directory.file("new.sqlite-partial"))
+        try Data("a database".utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.linkItem(atPath: path, toPath: partial)
+        let file = try PartFile.writing(partial)
+        #expect(try file.size() == 0)
+        try file.write(Array("part".utf8), at: 0)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "a database")
+    }
+
     @Test("has the rows and the knowledge of the peer, an identity of its own, and sends nothing again")
     func whole() async throws {
         let a = try peer()
