@@ -16,8 +16,6 @@ actor StreamReader {
         var news: Int64
         /// True when packs may lie behind the head that were not looked for yet.
         var mayHaveMore = true
-        /// When the last pack that was read was written, in milliseconds since 1970 by its writer's clock.
-        var written: Int64?
         /// What the packs hold that could be read, once one of them could not; nil before. What the head says is not
         /// true then.
         var remains: Holdings?
@@ -87,9 +85,7 @@ actor StreamReader {
     private var passed = VersionVector()
     var confirmed: [StreamID: Int64]
     private var lastReset: Int64 = .min
-    /// When the streams were last looked at behind their heads, in steady milliseconds, and which of them since then.
-    private var round: Int64 = .min
-    private var lookedAt: Set<StreamID> = []
+    private var rounds: LookRounds
     var lastNews: Int64
     /// The objects that could not be read, by their keys. They stop no other stream.
     var problems: [String: SyncError] = [:]
@@ -107,6 +103,7 @@ actor StreamReader {
         self.until = until
         confirmed = Dictionary(
             position.cursors.map { ($0.stream.id, max(1, $0.next)) }, uniquingKeysWith: { first, _ in first })
+        rounds = LookRounds(interval: limits.archive.pollMilliseconds)
         lastNews = clock.steadyMilliseconds()
     }
 
@@ -142,10 +139,7 @@ actor StreamReader {
     }
 
     /// The time until streams are looked at behind their heads again, in milliseconds.
-    var untilRound: Int64 {
-        guard round != .min else { return 0 }
-        return max(0, round + limits.archive.pollMilliseconds - clock.steadyMilliseconds())
-    }
+    var untilRound: Int64 { rounds.left(clock.steadyMilliseconds()) }
 
     /// True when nothing was new for a while.
     var isIdle: Bool { clock.steadyMilliseconds() - lastNews > 5 * limits.archive.activeMilliseconds }
@@ -175,7 +169,7 @@ actor StreamReader {
         onPart: @Sendable (Part) async throws -> Void
     ) async throws -> Passed {
         confirm(have)
-        beginRound()
+        rounds.begin(clock.steadyMilliseconds())
         var have = have
         var result = Passed()
         var isBlocked = false
@@ -224,20 +218,11 @@ actor StreamReader {
             + latest.prefix(isComplete ? .max : limits.archive.activeStreams).map(\.key)
     }
 
-    /// Each look behind a head is a request, mostly in vain. So there is one round of them in a while, however often
-    /// news of single streams end a pull.
-    private func beginRound() {
-        let now = clock.steadyMilliseconds()
-        guard round == .min || now - round >= limits.archive.pollMilliseconds else { return }
-        round = now
-        lookedAt = []
-    }
-
     /// True when the next pack of a stream is here or announced, or is not looked for yet in this round.
     private func mayLook(at id: StreamID) -> Bool {
         if waiting[id] != nil { return true }
         if let stream = streams[id], let head = stream.head, head.last >= stream.next { return true }
-        return lookedAt.insert(id).inserted
+        return rounds.mayLook(at: id)
     }
 
     /// Reads on in one stream, as far as its frames can be taken.
@@ -346,14 +331,7 @@ actor StreamReader {
         streams[id]?.next = pack.header.sequence + 1
         streams[id]?.news = clock.steadyMilliseconds()
         streams[id]?.mayHaveMore = true
-        // A writer that writes faster than rounds come has perhaps written more by now; another one has not.
-        let time = pack.header.milliseconds
-        if let written = streams[id]?.written, time - written < limits.archive.pollMilliseconds / 2 {
-            lookedAt.remove(id)
-        } else {
-            lookedAt.insert(id)
-        }
-        streams[id]?.written = time
+        rounds.passed(id, written: pack.header.milliseconds)
         lastNews = clock.steadyMilliseconds()
         let holds = pack.holds
         passed.merge(Pack.covers(of: pack.frames))
