@@ -9,11 +9,14 @@ extension ArchiveTransport {
         guard limits.archive.bridgeMilliseconds > 0, let session = state.withLock({ $0.session }) else { return nil }
         // A transaction without its end is as good as missing: nobody takes it.
         let there = await session.reader.known
+        let read = await session.reader.readable
         let now = clock.steadyMilliseconds()
         var wanted: Set<OriginID> = [own]
         state.withLock { state in
             for entry in ours.entries where entry.origin != own && entry.version > there[entry.origin] {
-                var lack = state.lacks[entry.origin] ?? Lack(version: entry.version, since: now)
+                // What was read, no head has told of for so long already.
+                let since = read[entry.origin] >= entry.version ? now - limits.archive.activeMilliseconds : now
+                var lack = state.lacks[entry.origin] ?? Lack(version: entry.version, since: since)
                 if there[entry.origin] >= lack.version { lack = Lack(version: entry.version, since: now) }
                 state.lacks[entry.origin] = lack
                 if now - lack.since >= patience(own, entry.origin) { wanted.insert(entry.origin) }

@@ -75,7 +75,7 @@ extension StreamReader {
     /// - Throws: ``SyncError`` of the store.
     func passMissing(_ id: StreamID) async throws -> Bool {
         guard var stream = streams[id], let head = stream.head, head.last >= stream.next else {
-            streams[id]?.mayHaveMore = false
+            streams[id]?.looked = clock.steadyMilliseconds()
             return false
         }
         if stream.next > collected.through[id] ?? 0 {

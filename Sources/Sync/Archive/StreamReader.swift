@@ -14,8 +14,8 @@ actor StreamReader {
         var next: Int64 = 1
         /// When the stream last had news, in steady milliseconds.
         var news: Int64
-        /// True when packs may lie behind the head that were not looked for yet.
-        var mayHaveMore = true
+        /// When a look behind the head was in vain for the last time, in steady milliseconds; nil before the first.
+        var looked: Int64?
         /// What the packs hold that could be read, once one of them could not; nil before. What the head says is not
         /// true then.
         var remains: Holdings?
@@ -151,7 +151,7 @@ actor StreamReader {
     /// - Parameters:
     ///   - have: What the replica has, and what it need not be sent.
     ///   - own: The stream that this replica writes; it is not read.
-    ///   - isComplete: True to look behind the heads of all streams, not only of those written to lately.
+    ///   - isComplete: True to look behind the heads of all streams that may have more, not only of the latest ones.
     /// - Throws: ``SyncError``: those of the store; `behindHorizon` when packs are missing that `have` lacks; what
     ///   `onFrame` throws.
     func read(
@@ -207,11 +207,11 @@ actor StreamReader {
 
     /// The streams that may have something new.
     private func due(own: StreamID?, isComplete: Bool) -> [StreamID] {
-        let now = clock.steadyMilliseconds()
         let announced = streams.filter { $0.key != own && $0.value.next <= $0.value.head?.last ?? 0 }.keys
         let active = streams.filter { id, stream in
             guard id != own, stream.next > stream.head?.last ?? 0 else { return false }
-            return isComplete && stream.mayHaveMore || now - stream.news < limits.archive.activeMilliseconds
+            // Until a look in vain comes so long after the last news. Who could not look meanwhile looks once more.
+            return stream.looked.map { $0 - stream.news < limits.archive.activeMilliseconds } ?? true
         }
         let latest = active.sorted { ($0.value.news, $0.key) > ($1.value.news, $1.key) }
         return announced.sorted()
@@ -330,7 +330,6 @@ actor StreamReader {
     private func pass(_ pack: Pack, of id: StreamID) {
         streams[id]?.next = pack.header.sequence + 1
         streams[id]?.news = clock.steadyMilliseconds()
-        streams[id]?.mayHaveMore = true
         rounds.passed(id, written: pack.header.milliseconds)
         lastNews = clock.steadyMilliseconds()
         let holds = pack.holds

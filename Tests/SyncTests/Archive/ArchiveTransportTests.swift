@@ -241,6 +241,38 @@ import Testing
         #expect(try await ArchiveSurvey(store).summary().vector == b.vector)
     }
 
+    @Test("the time that others leave to a dead writer counts from the reading of its packs")
+    func unannouncedSinceRead() async throws {
+        let (b, over) = try await deadWriter()
+        // Looks at the heads in between: the minute ends, for which the packs count as held.
+        for _ in 0..<2 {
+            clock.advance(60_000)
+            try await b.exchange(over: over)
+        }
+        #expect(try await ArchiveSurvey(store).summary().vector == b.vector)
+    }
+
+    @Test("who could not look for a while looks once more for packs that no head tells of")
+    func looksOnceMore() async throws {
+        var limits = bridging(after: 600_000)
+        limits.archive.headMilliseconds = 60_000
+        let (a, b) = (try replica("a", limits), try replica("b", limits))
+        let (first, second) = (transport(a), transport(b))
+        let session = SyncSession(replica: a.replica, inbox: a.inbox, transport: first, limits: limits, clock: clock)
+        _ = try await session.greet()
+        for name in ["one", "two"] {
+            try a.execute("INSERT OR REPLACE INTO t VALUES (1, '\(name)')")
+            _ = try await session.push(lacking: VersionVector())
+            _ = try await session.pull(waitSeconds: 0)
+            guard name == "one" else { continue }
+            try await b.exchange(over: second)
+            clock.advance(30_000)
+        }
+        clock.advance(61_000)
+        try await b.exchange(over: second)
+        #expect(try b.text("SELECT a FROM t") == ["two"])
+    }
+
     @Test("a single exchange writes again what no head tells of")
     func unannouncedInOneExchange() async throws {
         let (b, _) = try await deadWriter()

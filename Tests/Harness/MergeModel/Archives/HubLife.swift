@@ -18,9 +18,9 @@ final class HubLife: Life {
         var transport: ArchiveTransport?
     }
 
-    /// The longest time until all know the same. Packs that nobody announces count as held for a minute. Then they are
-    /// written again, by who still waits for them.
-    static let patienceMilliseconds: Int64 = 80_000
+    /// The longest time until all know the same. Packs that no head tells of are written again two minutes after they
+    /// were read, where the heads are read every ten seconds, and everybody exchanges every five.
+    static let patienceMilliseconds: Int64 = 140_000
 
     private(set) var story: [String] = []
     /// How many hubs died.
