@@ -20,6 +20,7 @@ struct Daemon {
     let replicator: Replicator
     let metrics: RequestMetrics
     private let syncs = SyncMeter()
+    private let drain = DrainWitness()
     private let lock: FileLock
     private let limits: ServerLimits
 
@@ -113,7 +114,7 @@ struct Daemon {
         }
         var configuration = ServiceGroupConfiguration(
             services: [
-                Following(replicator: replicator), try FileSentinel(replica: replica), hooks, followUp, application,
+                drain, Following(replicator: replicator), try FileSentinel(replica: replica), hooks, followUp, application,
                 // Services are told to stop from the last one to the first, each when the one behind it has ended. The
                 // listener ends with its connections, and those of browsers end with the updates.
                 updates,
@@ -127,14 +128,7 @@ struct Daemon {
     /// - Throws: ``Failure`` when it cannot listen; ``JournalError`` when the file is moved, replaced or
     ///   removed meanwhile.
     func run(_ services: ServiceGroup) async throws {
-        do {
-            try await services.run()
-        } catch is CancellationError {
-            logger.log(.cutShort, "requests or exchanges under way did not end in time and were cancelled")
-        } catch {
-            if let failure = Failure(listeningOn: current.value.address, error) { throw failure }
-            throw error
-        }
+        try await drain.run(services, listeningOn: current.value.address, logger)
         try close()
         logger.log(.stopped, "stopped")
     }

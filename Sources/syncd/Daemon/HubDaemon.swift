@@ -101,21 +101,15 @@ struct HubDaemon {
         // Made before the listener is ready: from then on SIGHUP must not end the process.
         let reloading = Reloading(
             reloader: reloader, manager: manager, hangups: await UnixSignalsSequence(trapping: .sighup))
+        let drain = DrainWitness()
         var configuration = ServiceGroupConfiguration(
             services: [
-                HubService(hub: hub, peers: peers), reloading, FileReading(reloader: reloader),
+                drain, HubService(hub: hub, peers: peers), reloading, FileReading(reloader: reloader),
                 Watchdog(manager: manager, replicas: []), Farewell(manager: manager), application,
             ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         configuration.maximumGracefulShutdownDuration = Daemon.drainTime
-        do {
-            try await ServiceGroup(configuration: configuration).run()
-        } catch is CancellationError {
-            logger.log(.cutShort, "requests or exchanges under way did not end in time and were cancelled")
-        } catch {
-            if let failure = Failure(listeningOn: settings.address, error) { throw failure }
-            throw error
-        }
+        try await drain.run(ServiceGroup(configuration: configuration), listeningOn: settings.address, logger)
         logger.log(.stopped, "stopped")
     }
 }
