@@ -6,7 +6,7 @@ import Synchronization
 /// there is no other.
 package final class MemoryBudget: Sendable {
     /// For frames that peers send.
-    static let receiving = MemoryBudget(bytes: Limits.largeFrameBytesAtOnce)
+    package static let receiving = MemoryBudget(bytes: Limits.largeFrameBytesAtOnce)
     /// For frames that are sent to peers. It is another one, so that two machines that send to one another never
     /// wait for one another.
     static let sending = MemoryBudget(bytes: Limits.largeFrameBytesAtOnce)

@@ -82,9 +82,10 @@ actor StreamReader {
     /// What this replica's stream holds.
     var own = Holdings()
     /// What the replica has of the packs before the cursors, and how far those are.
-    private var passed = VersionVector()
+    var passed = VersionVector()
     var confirmed: [StreamID: Int64]
-    private var lastReset: Int64 = .min
+    /// When blocked streams made all be read from the beginning, in steady milliseconds; nil for never.
+    var lastReset: Int64?
     private var rounds: LookRounds
     var lastNews: Int64
     /// The objects that could not be read, by their keys. They stop no other stream.
@@ -131,11 +132,6 @@ actor StreamReader {
     func wrote(_ own: Holdings) {
         self.own = own
         count()
-    }
-
-    /// For each stream, the first pack of which the replica may lack something.
-    var cursors: [ArchivedSnapshot.Cursor] {
-        confirmed.sorted { $0.key < $1.key }.map { .init(stream: StoredStream($0.key), next: $0.value) }
     }
 
     /// The time until streams are looked at behind their heads again, in milliseconds.
@@ -349,34 +345,7 @@ actor StreamReader {
         count()
     }
 
-    // MARK: - Where the streams stand
-
-    /// Notes that the replica has everything before the places of the streams, or begins again when it has not.
-    ///
-    /// - Parameter have: What the replica has, and what it need not be sent.
-    func confirm(_ have: VersionVector) {
-        guard have.covers(passed) else { return restart() }
-        for (id, stream) in streams { confirmed[id] = stream.next }
-    }
-
-    /// Reads all streams from the beginning, but not again and again.
-    private func startOver(own: StreamID?) -> Bool {
-        let now = clock.steadyMilliseconds()
-        let hasBegun = streams.contains { $0.key != own && $0.value.next > 1 }
-        guard hasBegun, lastReset == .min || now - lastReset >= limits.archive.acknowledgementMilliseconds else {
-            return false
-        }
-        lastReset = now
-        restart()
-        return true
-    }
-
-    private func restart() {
-        for id in streams.keys { streams[id]?.next = 1 }
-        waiting = [:]
-        passed = VersionVector()
-        confirmed = [:]
-    }
+    // MARK: - What is gone
 
     /// - Throws: ``SyncError/Code/behindHorizon`` when packs that `have` lacks are gone.
     private func checkCollected(_ have: VersionVector) throws {

@@ -1,7 +1,7 @@
 import Journal
 
 /// The frames of one stream of bytes from a peer. Memory for a large frame is taken in turns.
-struct FrameStream {
+package struct FrameStream {
     private let limits: Limits
     private let budget: MemoryBudget
     private var parser: FrameParser
@@ -10,20 +10,20 @@ struct FrameStream {
     /// True when ``reservation`` is that of the frame that was returned last.
     private var isServed = false
 
-    init(limits: Limits, budget: MemoryBudget = .receiving) {
+    package init(limits: Limits, budget: MemoryBudget = .receiving) {
         self.limits = limits
         self.budget = budget
         parser = FrameParser(limits: limits)
     }
 
     /// As ``FrameParser/append(_:)``.
-    mutating func append(_ piece: some Collection<UInt8>) { parser.append(piece) }
+    package mutating func append(_ piece: some Collection<UInt8>) { parser.append(piece) }
 
     /// As ``FrameParser/next()``; waits before it takes memory for a large frame. The memory counts as used until
     /// the next call.
     ///
     /// - Throws: ``SyncError`` for what is not a stream of frames; `CancellationError` when the task is cancelled.
-    mutating func next() async throws -> Frame? {
+    package mutating func next() async throws -> Frame? {
         if isServed {
             reservation = nil
             isServed = false

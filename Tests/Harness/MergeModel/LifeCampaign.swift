@@ -78,7 +78,7 @@ struct LifeCampaign {
 
     /// What to print of a life that failed.
     private static func failure(_ error: any Error, story: [String], again variable: String, seed: UInt64) -> String {
-        let others = ["COUNT", "SETS", "FLEETS", "ARCHIVES", "HUBS", "RETURNS"].filter { $0 != variable }
+        let others = ["COUNT", "SETS", "FLEETS", "ARCHIVES", "HUBS", "RETURNS", "LEAVES"].filter { $0 != variable }
             .map { "\($0)=0" }
         return """
             \(error)

@@ -13,6 +13,7 @@ import Synchronization
 // ARCHIVES the number of lives of replicas that share an archive (1 with a SEED, else 1 000)
 // HUBS the number of lives in which hubs of an archive die (1 with a SEED, else 1 000)
 // RETURNS the number of lives in which replicas come back from behind the horizon (1 with a SEED, else 1 000)
+// LEAVES the number of lives of replicas that have some tables only (1 with a SEED, else 1 000)
 // KNOBS  what histories contain: all, or names of HistoryKnobs.swift separated by commas (all)
 let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
 func number(_ name: String) -> UInt64? { environment[name].flatMap { UInt64($0) } }
@@ -23,6 +24,7 @@ let sets = number("SETS") ?? (seed == nil ? 1_000 : 1)
 let archiveCount = number("ARCHIVES") ?? (seed == nil ? 1_000 : 1)
 let hubCount = number("HUBS") ?? (seed == nil ? 1_000 : 1)
 let returnCount = number("RETURNS") ?? (seed == nil ? 1_000 : 1)
+let leafCount = number("LEAVES") ?? (seed == nil ? 1_000 : 1)
 let fleetCount = number("FLEETS") ?? (seed == nil ? 1_000 : 1)
 
 /// Prints the progress of a campaign on standard error from time to time.
@@ -83,4 +85,7 @@ let hubs = await report("\(hubCount) lives with hubs") { onProgress in
 let returns = await report("\(returnCount) lives with returns") { onProgress in
     await ReturnCampaign.run(seed: seed ?? 1, count: returnCount, onProgress: onProgress)
 }
-exit(histories && deliveries && fleets && archives && hubs && returns ? 0 : 1)
+let leaves = await report("\(leafCount) lives with leaves") { onProgress in
+    await LeafCampaign.run(seed: seed ?? 1, count: leafCount, onProgress: onProgress)
+}
+exit(histories && deliveries && fleets && archives && hubs && returns && leaves ? 0 : 1)

@@ -3,25 +3,24 @@ import Journal
 import Sync
 import Synchronization
 
-@testable import Sync
-
 /// A peer behind a token that is limited to tables, body by body as over HTTP. It keeps the bytes of every answer, also
 /// of refusals, without compression, so that a test can look for what must not be in them.
-final class LimitedPeer: Transport, SnapshotSource {
-    let name = "hub"
+package final class LimitedPeer: Transport, SnapshotSource {
+    package let name = "hub"
     private let service: LimitedEndpoint
     private let limits: Limits
     private let answers = Mutex<[UInt8]>([])
 
-    init(_ endpoint: Endpoint, _ tables: String..., limits: Limits = .standard) throws {
-        service = LimitedEndpoint(endpoint, to: try TableScope(tables).unwrapped())
+    package init(_ endpoint: Endpoint, _ tables: String..., limits: Limits = .standard) throws {
+        guard let scope = TableScope(tables) else { throw SyncError(.configuration, "A limited peer needs tables") }
+        service = LimitedEndpoint(endpoint, to: scope)
         self.limits = limits
     }
 
     /// True when some answer so far has one of the texts, in any case of its letters.
-    func hasTold(_ texts: [String]) -> Bool { answers.withLock { LimitedPeer.has($0, texts) } }
+    package func hasTold(_ texts: [String]) -> Bool { answers.withLock { LimitedPeer.has($0, texts) } }
 
-    static func has(_ bytes: [UInt8], _ texts: [String]) -> Bool {
+    package static func has(_ bytes: [UInt8], _ texts: [String]) -> Bool {
         let data = Data(bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 })
         return texts.contains { data.range(of: Data($0.lowercased().utf8)) != nil }
     }
@@ -43,13 +42,13 @@ final class LimitedPeer: Transport, SnapshotSource {
         }
     }
 
-    func hello(_ hello: Hello) async throws -> Hello {
+    package func hello(_ hello: Hello) async throws -> Hello {
         try await answering {
             try Hello(decoding: keep(try await service.hello(body: hello.encoded())), limits: limits)
         }
     }
 
-    func pull(_ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void) async throws -> PullEnd {
+    package func pull(_ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void) async throws -> PullEnd {
         try await answering {
             var request = request
             request.encodings = [.none]
@@ -68,7 +67,7 @@ final class LimitedPeer: Transport, SnapshotSource {
         }
     }
 
-    func push(_ frames: [Frame]) async throws -> PushReply {
+    package func push(_ frames: [Frame]) async throws -> PushReply {
         try await answering {
             var receiver = service.beginPush()
             for frame in frames { try await receiver.receive(frame.encoded()) }
@@ -76,13 +75,13 @@ final class LimitedPeer: Transport, SnapshotSource {
         }
     }
 
-    func digest(_ request: DigestRequest) async throws -> DigestReply {
+    package func digest(_ request: DigestRequest) async throws -> DigestReply {
         try await answering {
             try DigestReply(decoding: keep(try await service.digest(body: request.encoded())), limits: limits)
         }
     }
 
-    func snapshot() async throws -> SnapshotAnswer {
+    package func snapshot() async throws -> SnapshotAnswer {
         try await answering {
             let answer = try await service.snapshot()
             keep(try answer.jsonBody())
@@ -90,14 +89,7 @@ final class LimitedPeer: Transport, SnapshotSource {
         }
     }
 
-    func part(_ index: Int, of id: String, size: Int) async throws -> [UInt8] {
+    package func part(_ index: Int, of id: String, size: Int) async throws -> [UInt8] {
         try await answering { keep(try await service.part(index, of: id, encoding: .none)) }
-    }
-}
-
-extension Optional {
-    func unwrapped() throws -> Wrapped {
-        guard let self else { throw SyncError(.invalid, "there is no value") }
-        return self
     }
 }
