@@ -124,6 +124,11 @@ extension Hub {
         return portion
     }
 
+    /// What is here of all others than `caller`.
+    func known(except caller: OriginID) -> VersionVector {
+        VersionVector(log.have.entries.filter { $0.origin != caller })
+    }
+
     /// What the archive holds, and what is here and on its way there, so that `caller` need not push it. Its own changes
     /// it has to: so it learns when they have arrived.
     func end(for caller: OriginID) -> (vector: VersionVector, heldBack: VersionVector) {

@@ -87,6 +87,7 @@ package struct HubEndpoint: WireService {
         // Subscribed before the first look, so that no change falls between the look and the wait.
         let news = hub.news.listen()
         let generation = await hub.generation
+        let before = await hub.known(except: request.origin)
         var position: Int?
         var sent = 0
         while true {
@@ -101,7 +102,11 @@ package struct HubEndpoint: WireService {
                 continue
             }
             let left = deadline - clock.steadyMilliseconds()
-            guard sent == 0, left > 0 else { return await end(request, more: false) }
+            // What the caller could not push for want of others' changes, it tries again when those are here, also when
+            // it has them already.
+            guard sent == 0, left > 0, await hub.known(except: request.origin) == before else {
+                return await end(request, more: false)
+            }
             try await clock.wait(for: news, milliseconds: left)
         }
     }

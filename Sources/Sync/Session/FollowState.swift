@@ -32,8 +32,8 @@ package struct FollowState: Sendable, Hashable {
         case greeted(VersionVector)
         /// A pull ended and its changes are applied; the peer has the vector or defers parts of it.
         case pulled(VersionVector, more: Bool)
-        /// A push ended; the peer has `vector` durably.
-        case pushed(VersionVector)
+        /// A push ended; the peer has `vector` durably, and defers what `deferred` has besides.
+        case pushed(VersionVector, deferred: VersionVector = VersionVector())
         /// A pull of the peer is waiting here, so the peer gets all of `vector` that way.
         case leftToPull(VersionVector)
         /// The local file now holds `vector`.
@@ -85,6 +85,8 @@ package struct FollowState: Sendable, Hashable {
     /// What the peer gets by a pull that waits here. It does not have that yet: a push that began after it
     /// would leave a gap.
     private var left = VersionVector()
+    /// True when a pull has ended since the last push began.
+    private var hasPulled = false
     /// What this replica has.
     package private(set) var ours = VersionVector()
 
@@ -122,16 +124,19 @@ package struct FollowState: Sendable, Hashable {
         case .pulled(let vector, let more):
             guard pull == .running else { return [] }
             pullFailures = 0
+            hasPulled = true
             // The peer's latest answer replaces the earlier one even when it knows less: it may have been
             // restored.
             theirs = vector
             left = VersionVector()
             return [.pull(waits: !more)] + pushIfNeeded()
-        case .pushed(let vector):
+        case .pushed(let vector, let deferred):
             guard push == .running else { return [] }
             push = .idle
             pushFailures = 0
             theirs.merge(vector)
+            // Perhaps the peer had answered before the news came that ended the pull: then it can take more by now.
+            if !hasPulled { theirs.merge(deferred) }
             return pushIfNeeded()
         case .leftToPull(let vector):
             guard push == .running else { return [] }
@@ -172,6 +177,7 @@ package struct FollowState: Sendable, Hashable {
     private mutating func pushIfNeeded() -> [Effect] {
         guard push == .idle, !theirs.merged(with: left).covers(ours) else { return [] }
         push = .running
+        hasPulled = false
         return [.push(lacks: theirs)]
     }
 

@@ -149,7 +149,7 @@ final class PeerFollower: Sendable {
                 status.withLock { $0.pushedChanges += pushed.changes }
                 if pushed.changes > 0 { committed(pushing) }
                 await succeeded(.push, vector: pushed.theirs)
-                return .pushed(pushed.theirs.merged(with: pushed.heldBack).merged(with: pushed.spared))
+                return .pushed(pushed.theirs.merged(with: pushed.spared), deferred: pushed.heldBack)
             }
         case .rest(let lane, let milliseconds):
             do {

@@ -114,7 +114,8 @@ struct Daemon {
         }
         var configuration = ServiceGroupConfiguration(
             services: [
-                drain, Following(replicator: replicator), try FileSentinel(replica: replica), hooks, followUp, application,
+                drain, Following(replicator: replicator), try FileSentinel(replica: replica), hooks, followUp,
+                application,
                 // Services are told to stop from the last one to the first, each when the one behind it has ended. The
                 // listener ends with its connections, and those of browsers end with the updates.
                 updates,

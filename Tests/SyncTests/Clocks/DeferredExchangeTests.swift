@@ -65,7 +65,7 @@ struct DeferredExchangeTests {
         _ = state.handle(.changed(ours), entropy: 0)
         #expect(state.handle(.greeted(VersionVector()), entropy: 0).count == 2)
         let theirs = VersionVector([.init(origin: own, version: 1)])
-        #expect(state.handle(.pushed(theirs.merged(with: heldBack)), entropy: 0).isEmpty)
+        #expect(state.handle(.pushed(theirs, deferred: heldBack), entropy: 0).isEmpty)
         #expect(
             state.handle(.pulled(theirs.merged(with: heldBack), more: false), entropy: 0) == [.pull(waits: true)])
         // The clock is closer, so the peer no longer reports them as held back.

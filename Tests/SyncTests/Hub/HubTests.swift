@@ -110,6 +110,31 @@ import Testing
         #expect(frames.withLock { $0 } == 1)
     }
 
+    @Test("a pull that waits ends when the hub gets what its caller has, and may have built on")
+    func bringsNeeds() async throws {
+        let (a, b) = (try replica("a"), try replica("b"))
+        let over = HubTransport(Hub(store, limits: limits, clock: SystemClock()))
+        for fixture in [a, b] { try await fixture.exchange(over: over) }
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try b.pull(from: a)
+        try b.execute("UPDATE t SET a = 'two' WHERE id = 1")
+        let session = SyncSession(replica: b.replica, inbox: b.inbox, transport: over, limits: limits, clock: clock)
+        let own = VersionVector([.init(origin: try b.origin, version: try b.vector[b.origin])])
+        #expect(try await session.push(lacking: a.vector).heldBack == own)
+        let waiting = PullRequest(
+            cluster: try b.replica.identity().cluster, origin: try b.origin, have: try b.vector, waitSeconds: 25)
+        let time = ContinuousClock()
+        let began = time.now
+        async let end = over.pull(waiting) { _ in Issue.record("the caller has all changes") }
+        while !over.endpoint.pulls.isWaiting(try b.origin) { await Task.yield() }
+        try await a.exchange(over: over)
+        // What the archive has, and what is on its way there.
+        let known = try await end
+        #expect(try known.vector.merged(with: known.heldBack) == a.vector)
+        #expect(time.now - began < .seconds(20))
+        #expect(try await session.push(lacking: a.vector).heldBack.isEmpty)
+    }
+
     @Test("frames that no longer fit into memory are read from their packs")
     func dropsPayloads() async throws {
         var limits = limits

@@ -40,6 +40,19 @@ import Testing
         #expect(state.handle(.changed(vector(a: 2)), entropy: 0) == [])
     }
 
+    @Test("what the peer defers is pushed again after a pull, also after one that ended before the push did")
+    func deferred() {
+        var state = following()
+        #expect(state.handle(.changed(vector(a: 1)), entropy: 0) == [.push(lacks: vector())])
+        #expect(state.handle(.pushed(vector(), deferred: vector(a: 1)), entropy: 0) == [])
+        let again = FollowState.Effect.push(lacks: vector(b: 1))
+        #expect(state.handle(.pulled(vector(b: 1), more: false), entropy: 0) == [.pull(waits: true), again])
+        #expect(state.handle(.pulled(vector(b: 2), more: false), entropy: 0) == [.pull(waits: true)])
+        #expect(
+            state.handle(.pushed(vector(), deferred: vector(a: 1)), entropy: 0) == [.push(lacks: vector(b: 2))])
+        #expect(state.handle(.pushed(vector(), deferred: vector(a: 1)), entropy: 0) == [])
+    }
+
     @Test("nothing is pushed before the peer said what it knows")
     func greetingFirst() {
         var state = FollowState()

@@ -212,7 +212,9 @@ final class LeafLife: Life {
         let expected = try hub.text(LeafLife.content)
         let replicas = leaves.map { ("leaf \($0.number)", $0.fixture) } + [("whole", whole)]
         for (name, fixture) in replicas {
-            guard try fixture.vector == hub.vector else { throw Difference(description: "\(name) knows something else") }
+            guard try fixture.vector == hub.vector else {
+                throw Difference(description: "\(name) knows something else")
+            }
             let content = try fixture.text(LeafLife.content)
             guard content == expected else {
                 let different = Set(content).symmetricDifference(expected).sorted()
