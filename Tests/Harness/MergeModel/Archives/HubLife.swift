@@ -11,6 +11,8 @@ import TestSupport
 /// 1. What a push is told to be durable is in the archive by then: a hub that is born at that moment finds it.
 /// 2. Once all faults are over, everything that was committed is everywhere soon: whatever a dead hub left unsaid,
 ///    nobody waits for it longer than ``patienceMilliseconds``.
+/// 3. From then on, a replica that knows the archive has all that it wrote in there after an exchange: it can build on
+///    each pack that it has read, also when no head tells of it.
 final class HubLife: Life {
     private struct Machine {
         let fixture: ReplicaFixture
@@ -90,7 +92,10 @@ final class HubLife: Life {
             }
             clock.advance(5_000)
             await tick()
-            for index in machines.indices { try await exchange(index) }
+            for index in machines.indices {
+                try await exchange(index)
+                try await checkWritten(index)
+            }
         }
         try check()
         for machine in machines { try machine.fixture.close() }
@@ -178,6 +183,16 @@ final class HubLife: Life {
                     \(ArchiveLife.text(stored))
                     """)
         }
+    }
+
+    private func checkWritten(_ index: Int) async throws {
+        let (fixture, transport) = (machines[index].fixture, machines[index].transport)
+        guard transport != nil else { return }
+        let origin = try fixture.origin
+        let (written, stored) = (try fixture.vector[origin], try await stored(fixture)[origin])
+        guard stored < written else { return }
+        throw ArchiveLife.Difference(
+            description: "\(index) has written \(written) changes, and the archive has \(stored) after an exchange")
     }
 
     /// What a hub that begins now, with a store that does not fail, finds in the archive.
