@@ -40,10 +40,10 @@ extension Scenario {
         else { return false }
         if hasShortLease { return true }
         // An identity that no file has any more holds everything back until its lease ends. A machine leaves one when
-        // it returns with changes that its host had not seen.
+        // it returns with changes that its host had not seen, and when its disk has lost what others had got.
         let finished = try machines.flatMap { try FileView(machine: $0).finished() }
         return plan.kinds.isDisjoint(with: FaultKind.ofIdentity) && counts.marks[.clonedAnew] == nil
-            && leftAtReturns.allSatisfy(finished.contains)
+            && counts.marks[.rekeyRolledBack] == nil && leftAtReturns.allSatisfy(finished.contains)
     }
 
     /// True when leases end while this harness waits.
