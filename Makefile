@@ -81,7 +81,7 @@ apps: system-packages ## real programs from PyPI (Django, SQLAlchemy, peewee, Da
 	swift build --product syncd
 	scripts/campaign apps --syncd "$$(swift build --show-bin-path)/syncd" $(OPTIONS)
 
-merge-random: system-packages ## random histories against the model of merging, batches in every order, fleets that migrate, shared archives, hubs that die, leaves, and returns from behind the horizon: SEED, COUNT (10000), SETS (1000), WHOLE (4), FLEETS (1000), ARCHIVES (1000), HUBS (1000), RETURNS (1000), KNOBS
+merge-random: system-packages ## random histories against the model of merging, batches in every order, fleets that migrate, shared archives, hubs that die, leaves, and returns from behind the horizon: SEED, COUNT (10000), SETS (1000), WHOLE (4), FLEETS (1000), ARCHIVES (1000), HUBS (1000), RETURNS (1000), LEAVES (1000), KNOBS
 	$(call RELEASE,merge-random)
 
 simulate: system-packages ## simulated clusters in virtual time, with faults: SEED, COUNT, OPTIONS (--help); REPLAY=1: those that once failed; MARKS=1: few that take every rare path

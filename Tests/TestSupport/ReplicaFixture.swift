@@ -66,6 +66,13 @@ package final class ReplicaFixture {
     /// The first column of each row of a query for text.
     package func text(_ sql: String) throws -> [String] { try replica.read { try String.fetchAll($0, sql: sql) } }
 
+    /// Everything in the file, with an empty log. Nobody may be reading.
+    package func bytes() throws -> [UInt8] {
+        try replica.write { _ in }
+        try RawConnection(path: path).run("PRAGMA wal_checkpoint(TRUNCATE)")
+        return [UInt8](try Data(contentsOf: URL(filePath: path)))
+    }
+
     // MARK: - Starting and stopping
 
     package func close() throws {

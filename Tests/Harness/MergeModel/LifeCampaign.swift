@@ -11,6 +11,11 @@ protocol Life: AnyObject {
     func run() async throws
 }
 
+/// What the replicas of a life must not come to.
+struct Difference: Error, CustomStringConvertible {
+    let description: String
+}
+
 /// Runs lives, each of a seed of its own, a few at once.
 struct LifeCampaign {
     /// The end of one life.

@@ -94,21 +94,21 @@ struct LeafHistoryTests {
         #expect(error?.code == .behindHorizon)
         let restarted = try tree.restartedPeer()
         var back = Return(leaf.inbox, from: restarted)
-        back.clock = InstantClock()
+        back.clock = ManualClock()
         let report = try await back.run()
         #expect(report.unseen == 2)
         #expect(try leaf.replica.identity().leaf?.scope.tables == ["price", "receipt"])
         for _ in 0..<2 { _ = try await leaf.exchange(over: restarted) }
         try tree.expectEqualTables(leaf)
         #expect(try tree.hub.text("SELECT id FROM receipt") == ["mine"])
-        #expect(try !restarted.hasTold(Tree.secrets) && !LimitedPeer.has(tree.bytes(leaf), Tree.secrets))
+        #expect(try !restarted.hasTold(Tree.secrets) && !LimitedPeer.has(leaf.bytes(), Tree.secrets))
     }
 
     @Test("a leaf does not come back by a copy of all tables, and says why")
     func otherCopy() async throws {
         let leaf = try await tree.leaf()
         var back = Return(leaf.inbox, from: LocalTransport(tree.endpoint, name: "hub"))
-        back.clock = InstantClock()
+        back.clock = ManualClock()
         let error = await #expect(throws: SyncError.self) { try await back.run() }
         #expect(error?.code == .configuration && error?.hint != nil)
         #expect(try leaf.replica.identity().leaf != nil)

@@ -31,7 +31,7 @@ struct LeafKeysTests {
         func leaf(_ name: String) async throws -> (ReplicaFixture, LimitedPeer) {
             let peer = try LimitedPeer(hub.endpoint, "user", "note")
             var clone = Clone(from: peer, to: directory.file(name))
-            clone.clock = InstantClock()
+            clone.clock = ManualClock()
             _ = try await clone.run()
             return (try ReplicaFixture(.open(at: directory.file(name), options: .unsynced)), peer)
         }

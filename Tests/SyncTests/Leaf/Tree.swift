@@ -23,7 +23,7 @@ struct Tree {
     let directory = TemporaryDirectory()
     let hub: ReplicaFixture
     let endpoint: Endpoint
-    private let clock = InstantClock()
+    private let clock = ManualClock()
 
     init(limits: Limits = .standard) throws {
         var settings = ReplicaFixture.Settings(limits: limits)
@@ -61,13 +61,6 @@ struct Tree {
     /// Another replica with all tables.
     func whole(_ name: String = "whole") async throws -> ReplicaFixture {
         try await leaf(name, from: LocalTransport(endpoint, name: "hub"))
-    }
-
-    /// Everything in the file of a replica, as bytes. Its log must be empty.
-    func bytes(_ fixture: ReplicaFixture) throws -> [UInt8] {
-        try fixture.replica.write { _ in }
-        try RawConnection(path: fixture.path).run("PRAGMA wal_checkpoint(TRUNCATE)")
-        return [UInt8](try Data(contentsOf: URL(filePath: fixture.path)))
     }
 
     func expectEqualTables(_ leaf: ReplicaFixture, sourceLocation: SourceLocation = #_sourceLocation) throws {

@@ -8,7 +8,7 @@ import Testing
 struct PatientStoreTests {
     /// A store whose requests fail so often, and the one in front of it.
     private struct Stores {
-        let clock = InstantClock()
+        let clock = ManualClock()
         let failing: FailingStore
         let patient: PatientStore
 

@@ -38,7 +38,7 @@ private struct AlteredSource: SnapshotSource {
 @Suite("A replica from a peer's snapshot")
 struct CloneTests {
     private let directory = TemporaryDirectory()
-    private let clock = InstantClock()
+    private let clock = ManualClock()
     private let peerClock = StandingClock()
 
     private var limits: Limits {

@@ -19,7 +19,7 @@ struct ReturnClockTests {
 
     private func comeBack() async throws -> Return.Report {
         var back = Return(cluster.inboxes[1], from: SnapshotShelf(cluster[0], limits: .standard))
-        back.clock = InstantClock()
+        back.clock = ManualClock()
         return try await back.run()
     }
 

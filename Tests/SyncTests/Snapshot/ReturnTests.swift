@@ -27,7 +27,7 @@ struct ReturnTests {
         "UPDATE item SET price = 5 WHERE id = 'a'; UPDATE item SET price = 6 WHERE id = 'a'"
 
     private let cluster: Cluster
-    private let clock = InstantClock()
+    private let clock = ManualClock()
 
     /// Replicas 0 and 1 know the same; then 1 goes away.
     init() throws {

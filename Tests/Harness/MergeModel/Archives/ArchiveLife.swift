@@ -85,11 +85,6 @@ final class ArchiveLife: Life {
         for machine in machines { try machine.fixture.close() }
     }
 
-    /// What the replicas must not end with.
-    struct Difference: Error, CustomStringConvertible {
-        let description: String
-    }
-
     private func check() throws {
         // Whoever has read a pack never reads another one in its place.
         if let pack = store.overwritten.first(where: { $0.hasPrefix("1/w/") }) {

@@ -77,7 +77,7 @@ final class HubLife: Life {
             entropy: { entropy.withLock { $0.next() } })
     }
 
-    /// - Throws: ``ArchiveLife/Difference``, and errors of the files.
+    /// - Throws: ``Difference``, and errors of the files.
     func run() async throws {
         for _ in 0..<(30 + random.below(50)) { try await step() }
         faults.stop()
@@ -85,7 +85,7 @@ final class HubLife: Life {
         let began = clock.steadyMilliseconds()
         while try !isLevel() {
             guard clock.steadyMilliseconds() - began < HubLife.patienceMilliseconds else {
-                throw ArchiveLife.Difference(
+                throw Difference(
                     description:
                         "After \(HubLife.patienceMilliseconds / 1_000) s without a fault, the replicas do not know the same"
                 )
@@ -109,12 +109,12 @@ final class HubLife: Life {
     private func check() throws {
         let rows = try machines.map { try $0.fixture.text("SELECT id || ':' || quote(a) FROM t ORDER BY id") }
         guard rows.allSatisfy({ $0 == rows[0] }) else {
-            throw ArchiveLife.Difference(description: "The rows differ: \(rows)")
+            throw Difference(description: "The rows differ: \(rows)")
         }
         for machine in machines {
             let count = try machine.fixture.text("SELECT count(*) FROM written")
             guard count == [String(committed)] else {
-                throw ArchiveLife.Difference(description: "\(committed) rows were committed, and \(count[0]) are there")
+                throw Difference(description: "\(committed) rows were committed, and \(count[0]) are there")
             }
         }
     }
@@ -177,7 +177,7 @@ final class HubLife: Life {
         guard !promised.isEmpty else { return }
         let stored = try await stored(machine.fixture)
         guard stored.covers(promised) else {
-            throw ArchiveLife.Difference(
+            throw Difference(
                 description: """
                     A push was told that the archive has \(ArchiveLife.text(promised)), and it has \
                     \(ArchiveLife.text(stored))
@@ -191,7 +191,7 @@ final class HubLife: Life {
         let origin = try fixture.origin
         let (written, stored) = (try fixture.vector[origin], try await stored(fixture)[origin])
         guard stored < written else { return }
-        throw ArchiveLife.Difference(
+        throw Difference(
             description: "\(index) has written \(written) changes, and the archive has \(stored) after an exchange")
     }
 

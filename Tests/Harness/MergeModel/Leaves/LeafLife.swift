@@ -29,9 +29,7 @@ final class LeafLife: Life {
 
     private var random: SplitMix
     private let directory = TemporaryDirectory()
-    /// Of who makes copies: what ends after a time never ends.
-    private let standing = StandingClock()
-    private let clock = InstantClock()
+    private let clock = ManualClock()
     private let hub: ReplicaFixture
     private let whole: ReplicaFixture
     private var leaves: [Leaf] = []
@@ -55,7 +53,8 @@ final class LeafLife: Life {
             """
         story.append(schema)
         var settings = ReplicaFixture.Settings()
-        settings.clock = standing
+        // They make copies, which would be removed after a time.
+        settings.clock = StandingClock()
         let replicas = try ["hub", "whole"].enumerated().map { [directory] index, name in
             try ReplicaFixture(
                 directory.file(name), schema: schema, origin: OriginID(high: UInt64(index + 1), low: 1), settings)
@@ -83,11 +82,6 @@ final class LeafLife: Life {
         try check(leaves.suffix(1), ledger: true)
         try checkAnswers()
         for fixture in leaves.map(\.fixture) + [whole, hub] { try fixture.close() }
-    }
-
-    /// What the replicas must not end with.
-    struct Difference: Error, CustomStringConvertible {
-        let description: String
     }
 
     // MARK: - Steps
@@ -224,7 +218,7 @@ final class LeafLife: Life {
             if ledger, try fixture.text(LeafLife.ledger) != hub.text(LeafLife.ledger) {
                 throw Difference(description: "\(name) has another ledger than the hub")
             }
-            guard try !LimitedPeer.has(bytes(fixture), LeafLife.secrets) else {
+            guard try !LimitedPeer.has(fixture.bytes(), LeafLife.secrets) else {
                 throw Difference(description: "The file of \(name) has something of the third table")
             }
         }
@@ -237,12 +231,5 @@ final class LeafLife: Life {
     private func checkAnswers() throws {
         guard peer.hasTold(LeafLife.secrets) else { return }
         throw Difference(description: "An answer to a leaf has something of the third table")
-    }
-
-    /// Everything in the file of a replica, with an empty log.
-    private func bytes(_ fixture: ReplicaFixture) throws -> [UInt8] {
-        try fixture.replica.write { _ in }
-        try RawConnection(path: fixture.path).run("PRAGMA wal_checkpoint(TRUNCATE)")
-        return [UInt8](try Data(contentsOf: URL(filePath: fixture.path)))
     }
 }

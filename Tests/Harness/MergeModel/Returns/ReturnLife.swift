@@ -69,11 +69,6 @@ final class ReturnLife: Life {
         for machine in machines { try machine.close() }
     }
 
-    /// What the replicas must not end with.
-    struct Difference: Error, CustomStringConvertible {
-        let description: String
-    }
-
     // MARK: - Steps
 
     private var present: [Int] { machines.indices.filter { !away.contains($0) } }

@@ -2,19 +2,6 @@ import Journal
 import Sync
 import Synchronization
 
-/// A clock on which every pause is over at once.
-package final class InstantClock: SyncClock {
-    private let now = Mutex<Int64>(0)
-    package init() {}
-    package func wallMilliseconds() -> Int64 { ReplicaFixture.now.milliseconds }
-    package func steadyMilliseconds() -> Int64 { now.withLock { $0 } }
-    package func sleep(milliseconds: Int64) async throws {
-        try Task.checkCancellation()
-        now.withLock { $0 += milliseconds }
-        await Task.yield()
-    }
-}
-
 /// A clock that stands until a test moves it; a pause on it does not end.
 package final class StandingClock: SyncClock {
     private let now = Mutex<Int64>(0)
