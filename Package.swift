@@ -118,6 +118,8 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             path: "Benchmarks/Bench"),
+        .executableTarget(
+            name: "hub-followers", dependencies: ["Sync", "Journal"], path: "Benchmarks/HubFollowers"),
         .executableTarget(name: "chinook-writer", dependencies: ["Store"], path: "Examples/ChinookWriter"),
         .executableTarget(
             name: "todo-service",

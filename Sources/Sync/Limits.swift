@@ -220,6 +220,9 @@ public struct Limits: Sendable, Hashable {
     /// Parts of a snapshot that a receiver requests at the same time.
     public var snapshotPartsAtOnce = 4
 
+    /// Bytes of these parts, which bound the number of large ones; one part at least.
+    public var snapshotBytesAtOnce = 16 << 20
+
     /// Failures of one part in a row after which a clone ends.
     public var snapshotPartFailures = 6
 

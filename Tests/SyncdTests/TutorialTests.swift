@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a new operator reads after README.md.
-@Suite("docs/TUTORIAL.md and docs/TROUBLESHOOTING.md")
+@Suite("docs/TUTORIAL.md")
 struct TutorialTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -32,28 +32,5 @@ struct TutorialTests {
         #expect(outcome.lines.contains("[('tea', 320), ('coffee', 500)]"), "\(outcome)")
         let ending = try #require(script.firstMatch(of: /# prints: (.*)\n/)?.1)
         #expect(outcome.lines.contains(String(ending)), "\(outcome)")
-    }
-
-    @Test("each message of the page on troubleshooting is one that the sources have")
-    func messages() throws {
-        var sources = ""
-        let files = FileManager.default.enumerator(
-            at: Self.root.appending(path: "Sources"), includingPropertiesForKeys: nil)
-        while let file = files?.nextObject() as? URL {
-            if file.pathExtension == "swift" { sources += try String(contentsOf: file, encoding: .utf8) }
-        }
-        var count = 0
-        var isOfMessages = false
-        for line in try text("docs/TROUBLESHOOTING.md").split(separator: "\n") {
-            if line.hasPrefix("| it says") { isOfMessages = true }
-            if !line.hasPrefix("|") { isOfMessages = false }
-            guard isOfMessages, let message = line.firstMatch(of: /^\| `([^`]*)` \|/)?.1 else { continue }
-            count += 1
-            for part in message.split(separator: "…") {
-                let words = part.trimmingCharacters(in: CharacterSet(charactersIn: " ,"))
-                #expect(sources.contains(words), "\"\(words)\" is no message")
-            }
-        }
-        #expect(count > 15)
     }
 }

@@ -87,7 +87,8 @@ struct SnapshotStore: Sendable {
     ///
     /// - Throws: ``SyncError``: `invalid`, when it is not the one that the manifest names.
     func check(_ bytes: [UInt8], _ index: Int, of manifest: SnapshotManifest) throws -> [UInt8] {
-        let part = try? PayloadEncoding.zstd.decompress(bytes, limit: manifest.size(ofPart: index), limits: limits)
+        let size = manifest.size(ofPart: index)
+        let part = try? PayloadEncoding.zstd.decompress(bytes, limit: size, limits: limits, expected: size)
         guard let part, SHA256.areEqual(SHA256.digest(of: part), manifest.parts[index].bytes) else {
             throw ArchiveJSON.damaged("Part \(index) of the snapshot \(manifest.id)")
         }

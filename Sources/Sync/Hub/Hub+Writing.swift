@@ -80,11 +80,12 @@ extension Hub {
         }
     }
 
-    /// Begins to write what waits, after the time for which changes gather. One pack at a time.
+    /// Begins to write what waits, once its first change has gathered others for long enough. One pack at a time.
     func write() -> Task<Void, any Error> {
         let task = Task {
             defer { writing = nil }
-            try await clock.sleep(milliseconds: limits.hub.flushMilliseconds)
+            let gathered = waiting.first.map { clock.steadyMilliseconds() - $0.time } ?? 0
+            try await clock.sleep(milliseconds: max(0, limits.hub.flushMilliseconds - gathered))
             do { try await writePack() } catch {
                 failed(SyncError(wrapping: error))
                 throw error

@@ -24,6 +24,7 @@ package struct DurationHistogram: Sendable, Hashable {
     package static let syncing = DurationHistogram(
         bounds: [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000])
 
+    /// Counts one duration.
     package mutating func add(microseconds: Int64) {
         counts[bounds.firstIndex { microseconds <= $0 } ?? bounds.count] += 1
         self.microseconds += microseconds

@@ -4,7 +4,7 @@
 /// row need not wait.
 ///
 /// Pure: the time is a parameter.
-struct Pace: Sendable, Hashable {
+package struct Pace: Sendable, Hashable {
     /// For checks of the file. A snapshot that is open when a program checkpoints its log keeps the log from
     /// starting again. A file that is written without a pause would be read without a pause, and its log
     /// would only grow. So reading takes a tenth of the time.
@@ -13,9 +13,9 @@ struct Pace: Sendable, Hashable {
     /// For changes of a peer that come one by one. Each commit makes a program's transaction fail that has
     /// read and is about to write, so changes that come quickly share commits: five a second after the first
     /// four.
-    static let applying = Pace(restPerMillisecond: 1, allowance: 600)
+    package static let applying = Pace(restPerMillisecond: 1, allowance: 600)
     /// The rest that a commit of changes of a peer owes, in milliseconds.
-    static let commitMilliseconds: Int64 = 200
+    package static let commitMilliseconds: Int64 = 200
 
     private let restPerMillisecond: Int64
     private let allowance: Int64
@@ -36,13 +36,13 @@ struct Pace: Sendable, Hashable {
     /// - Parameters:
     ///   - milliseconds: How long it took, or counts for.
     ///   - now: Its end, in steady milliseconds.
-    mutating func took(_ milliseconds: Int64, until now: Int64) {
+    package mutating func took(_ milliseconds: Int64, until now: Int64) {
         pass(now)
         owed += max(0, milliseconds) * restPerMillisecond
     }
 
     /// Returns how long the next step has to wait, in milliseconds.
-    mutating func delay(at now: Int64) -> Int64 {
+    package mutating func delay(at now: Int64) -> Int64 {
         pass(now)
         return max(0, owed - allowance)
     }

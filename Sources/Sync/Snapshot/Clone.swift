@@ -143,11 +143,13 @@ package struct Clone: Sendable {
         var fetched: Int64 = 0
         progress(.fetching(fetched: 0, present: present, total: manifest.bytes))
         try await withThrowingTaskGroup(of: Int.self) { group in
+            let atOnce = max(
+                1, min(limits.snapshotPartsAtOnce, limits.snapshotBytesAtOnce / max(manifest.partBytes, 1)))
             var rest = missing[...]
-            for index in rest.prefix(limits.snapshotPartsAtOnce) {
+            for index in rest.prefix(atOnce) {
                 group.addTask { try await fetch(index, of: manifest, into: file) }
             }
-            rest = rest.dropFirst(limits.snapshotPartsAtOnce)
+            rest = rest.dropFirst(atOnce)
             while let size = try await group.next() {
                 fetched += Int64(size)
                 progress(.fetching(fetched: fetched, present: present, total: manifest.bytes))

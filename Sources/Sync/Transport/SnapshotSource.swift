@@ -40,7 +40,7 @@ extension CurlTransport: SnapshotSource {
         let path = "\(WireHTTP.snapshotPartPath)?id=\(id)&part=\(index)&encoding=zstd"
         let body = try await get(path, type: WireHTTP.partType)
         do {
-            return try PayloadEncoding.zstd.decompress(body, limit: size, limits: limits)
+            return try PayloadEncoding.zstd.decompress(body, limit: size, limits: limits, expected: size)
         } catch {
             throw SyncError(wrapping: error)
         }

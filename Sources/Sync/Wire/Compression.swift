@@ -38,15 +38,20 @@ public enum PayloadEncoding: Int, Sendable, Hashable, CaseIterable {
     ///   - bytes: The bytes.
     ///   - limit: The most bytes to return.
     ///   - limits: The limits, of which the window counts.
+    ///   - expected: The size that the caller counts on; memory for as much is taken at once, up to `limit`.
     /// - Throws: ``WireError`` for a damaged, unfinished or too large input, for one that asks for a large
     ///   window, and for bytes after its end.
-    public func decompress(_ bytes: [UInt8], limit: Int, limits: Limits) throws(WireError) -> [UInt8] {
+    public func decompress(
+        _ bytes: [UInt8], limit: Int, limits: Limits, expected: Int = 0
+    ) throws(WireError) -> [UInt8] {
         switch self {
         case .none:
             guard bytes.count <= limit else { throw .tooLarge("\(bytes.count) bytes") }
             return bytes
-        case .gzip: return try Gzip.decompress(bytes, limit: limit)
-        case .zstd: return try Zstd.decompress(bytes, limit: limit, windowLog: limits.zstdWindowLog)
+        case .gzip: return try Gzip.decompress(bytes, DecompressedOutput(limit: limit, expected: expected))
+        case .zstd:
+            return try Zstd.decompress(
+                bytes, DecompressedOutput(limit: limit, expected: expected), windowLog: limits.zstdWindowLog)
         }
     }
 
@@ -65,7 +70,10 @@ struct DecompressedOutput {
     private(set) var bytes: [UInt8] = []
     private let limit: Int
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, expected: Int = 0) {
+        self.limit = limit
+        bytes.reserveCapacity(min(limit, expected))
+    }
 
     /// - Throws: ``WireError/Code/tooLarge`` when the output exceeds the limit.
     mutating func append(_ block: UnsafeRawBufferPointer) throws(WireError) {
@@ -92,13 +100,14 @@ enum Zstd {
         return result
     }
 
-    static func decompress(_ bytes: [UInt8], limit: Int, windowLog: Int32) throws(WireError) -> [UInt8] {
+    static func decompress(
+        _ bytes: [UInt8], _ output: consuming DecompressedOutput, windowLog: Int32
+    ) throws(WireError) -> [UInt8] {
         guard let context = ZSTD_createDCtx() else { throw .malformed("zstd has no memory") }
         defer { ZSTD_freeDCtx(context) }
         guard ZSTD_isError(ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, windowLog)) == 0 else {
             throw .malformed("zstd refuses its window limit")
         }
-        var output = DecompressedOutput(limit: limit)
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: DecompressedOutput.blockBytes, alignment: 16)
         defer { block.deallocate() }
         var consumed = 0
@@ -154,14 +163,13 @@ enum Gzip {
         return result
     }
 
-    static func decompress(_ bytes: [UInt8], limit: Int) throws(WireError) -> [UInt8] {
+    static func decompress(_ bytes: [UInt8], _ output: consuming DecompressedOutput) throws(WireError) -> [UInt8] {
         guard let size = UInt32(exactly: bytes.count) else { throw .tooLarge("\(bytes.count) bytes of gzip") }
         var stream = z_stream()
         guard inflateInit2_(&stream, windowBits, ZLIB_VERSION, streamBytes) == Z_OK else {
             throw .malformed("zlib has no memory")
         }
         defer { inflateEnd(&stream) }
-        var output = DecompressedOutput(limit: limit)
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: DecompressedOutput.blockBytes, alignment: 16)
         defer { block.deallocate() }
         var input = bytes

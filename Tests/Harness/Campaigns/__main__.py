@@ -4,6 +4,7 @@ import sys
 
 import campaign
 from apps import Apps
+from archive_bench import ArchiveBench
 from archives import ArchiveTest
 from beside import BesideBench
 from clones import CloneTest
@@ -18,7 +19,7 @@ from selftest import SelfTest
 
 KINDS = (
     CrashTest, CrashPoints, FileTest, DiskFull, NetworkTest, CopyTest, CloneTest, ArchiveTest, Apps, BesideBench, LifecycleBench,
-    Soak, SelfTest,
+    ArchiveBench, Soak, SelfTest,
 )
 CAMPAIGNS = {kind.name: kind for kind in KINDS}
 

@@ -42,10 +42,12 @@ class Hub(Daemon):
         self.url = f"http://{self.host}:{self.port}"
         self.address, self.others = address, others
         self.path_of_log = os.path.join(campaign.directory, f"{name}.log")
+        # Further ones of its command line.
+        self.arguments = ()
 
     def start(self):
         line = [self.campaign.syncd, "hub", "--store", self.address, "--listen", f"{self.host}:{self.port}",
-                "--token-file", self.campaign.token_file, "--log-level", "warning", *self.campaign.authority]
+                "--token-file", self.campaign.token_file, "--log-level", "warning", *self.campaign.authority, *self.arguments]
         for other in self.others():
             line += ["--peer", other.url]
         self.replica = self

@@ -16,27 +16,19 @@ import os
 import threading
 import time
 
-from campaign import Campaign, Failed
-from replicas import Replica, wait_until_equal
+from bench import MEBIBYTE, Bench
+from campaign import Failed
+from replicas import wait_until_equal
 
-SCHEMA = """
-PRAGMA journal_mode = WAL;
-CREATE TABLE item (id TEXT PRIMARY KEY NOT NULL, n INTEGER NOT NULL, body);
-CREATE TABLE local (id TEXT PRIMARY KEY NOT NULL, n INTEGER NOT NULL);
-"""
 MARK = "UPDATE _journal SET tx = 1 WHERE seq = (SELECT max(seq) FROM _journal)"
-MEBIBYTE = 1 << 20
 VALUE_BYTES = 15_000_000
-# At four times a goal, or at a quarter of it for what should be large, the campaign fails.
-SLACK = 4
 PARTS = ("log", "backlog", "marked", "values")
 
 
-class BesideBench(Campaign):
+class BesideBench(Bench):
     name = "beside-bench"
     about = "Measure what programs notice of a daemon: log, speed, waits beside a backlog, large values."
     parts = PARTS
-    # The head of the table of figures.
     title = "beside a daemon"
 
     @classmethod
@@ -50,41 +42,6 @@ class BesideBench(Campaign):
 
     def reproduce(self):
         return "make bench ONLY=beside"
-
-    def run(self):
-        self.figures = []
-        for part in self.parts:
-            if self.options.part in (None, part):
-                began = time.monotonic()
-                getattr(self, part)()
-                self.note(f"{part}: {time.monotonic() - began:.1f} s")
-        self.count("figures", len(self.figures))
-        print(f"| {self.title} | measured | goal |\n|---|---|---|")
-        for what, measured, goal, unit, *_ in self.figures:
-            aim = "-" if goal is None else f"{goal} {unit}".rstrip()
-            print(f"| {what} | {f'{measured:.4g} {unit}'.rstrip()} | {aim} |")
-        for what, measured, goal, unit, is_least, fails in self.figures:
-            if not fails:
-                continue
-            limit = float(goal) / SLACK if is_least else float(goal) * SLACK
-            self.expect(measured >= limit if is_least else measured <= limit, f"{what}: {measured:.4g} {unit}")
-
-    def figure(self, what, measured, goal, unit, is_least=False, fails=True):
-        """Notes a figure. Without a goal (None), or with `fails` false, the campaign does not fail by it."""
-        self.figures.append((what, measured, goal, unit, is_least, fails and goal is not None))
-
-    def replica(self, name, *peers):
-        replica = Replica(self, name)
-        replica.make(rows=0, schema=SCHEMA + "CREATE TABLE shared (id INTEGER PRIMARY KEY);")
-        self.command("init", replica.path)
-        replica.peers = list(peers)
-        return replica
-
-    @staticmethod
-    def writer(replica):
-        db = replica.connect()
-        db.execute("PRAGMA synchronous = NORMAL")
-        return db
 
     # --- The parts ------------------------------------------------------------------------------------------------
 
@@ -203,15 +160,3 @@ class BesideBench(Campaign):
         for replica in (first, second):
             replica.daemon.stop()
         return waits, *used
-
-    @staticmethod
-    def used(pid):
-        with open(f"/proc/{pid}/stat") as file:
-            fields = file.read().rsplit(")", 1)[1].split()
-        with open(f"/proc/{pid}/status") as file:
-            memory = next(int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), memory / 1024
-
-    @staticmethod
-    def percentile(waits, part):
-        return sorted(waits)[min(len(waits) - 1, int(len(waits) * part))] * 1000

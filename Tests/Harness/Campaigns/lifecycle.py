@@ -15,7 +15,6 @@ by `syncd compact` beside the daemon.
 A figure may miss its goal. The campaign fails at four times the goal: what is meant to be bounded is not, then.
 """
 
-import itertools
 import json
 import os
 import random
@@ -26,30 +25,13 @@ import threading
 import time
 import urllib.request
 
-from beside import MEBIBYTE, SCHEMA, BesideBench
+from bench import MEBIBYTE, PERSON, SCHEMA, TRANSACTION, Bench
 from campaign import Failed
 from histories import Alternation
 from proxy import Proxies
 from replicas import Replica, wait_until_equal
 
-PERSON = """
-PRAGMA journal_mode = WAL;
-CREATE TABLE person (
-  id {key} PRIMARY KEY NOT NULL, name TEXT NOT NULL, email TEXT, age INTEGER, score REAL, created REAL);
-"""
-WIDE = """
-PRAGMA journal_mode = WAL;
-CREATE TABLE wide (
-  id TEXT PRIMARY KEY NOT NULL, a INTEGER, b INTEGER, c REAL, d TEXT, e TEXT, f TEXT, g INTEGER, h INTEGER, i TEXT);
-"""
-WIDE_ROWS = """
-WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-INSERT INTO wide SELECT 'k' || i, i, random(), i / 3.0, 'd' || (i % 5000), 'text ' || i, hex(randomblob(4)), i % 10,
-  i % 100, 'last ' || (i % 77) FROM n
-"""
 PARTS = ("size", "churn", "clone", "exchanges", "pause")
-# Rows of a program's transaction.
-TRANSACTION = 1_000
 # Rounds of updates before the speed of compaction is measured.
 ROUNDS = 5
 # Days whose history stays.
@@ -58,7 +40,7 @@ HISTORY = 2
 PUSHED = 2_000
 
 
-class LifecycleBench(BesideBench):
+class LifecycleBench(Bench):
     name = "lifecycle-bench"
     about = "Measure the life of a file: compaction, churn, clones, a long past of exchanges."
     parts = PARTS
@@ -223,12 +205,6 @@ class LifecycleBench(BesideBench):
 
     # --- Files ----------------------------------------------------------------------------------------------------
 
-    @staticmethod
-    def make(replica, schema):
-        db = sqlite3.connect(replica.path)
-        db.executescript(schema)
-        db.close()
-
     def pair(self, name, schema):
         """Makes two replicas with the tables, and without rows."""
         replicas = [Replica(self, f"{name}{number}") for number in (1, 2)]
@@ -236,21 +212,6 @@ class LifecycleBench(BesideBench):
             self.make(replica, schema)
             self.command("init", replica.path)
         return replicas
-
-    @staticmethod
-    def fill(db, table, rows):
-        """Inserts the rows, some in a transaction."""
-        rows = iter(rows)
-        while chunk := list(itertools.islice(rows, TRANSACTION)):
-            db.execute("BEGIN IMMEDIATE")
-            db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(chunk[0]))})", chunk)
-            db.execute("COMMIT")
-
-    @staticmethod
-    def person(key, rng):
-        """Returns a row."""
-        number = rng.randrange(10 ** 9)
-        return key, f"name {number}", f"{number * 7}@example.org", rng.randrange(90), rng.random(), 1.7e9
 
     def work(self, replica, kind, count, rng):
         """Inserts the rows, updates two columns of each, and deletes a tenth of them."""
@@ -293,17 +254,6 @@ class LifecycleBench(BesideBench):
         os.unlink(path)
         return size
 
-    def wide(self, rows):
-        """Makes a replica of a wide table."""
-        replica = Replica(self, "wide")
-        self.make(replica, WIDE)
-        db = replica.connect()
-        db.execute(WIDE_ROWS, (rows,))
-        db.close()
-        self.command("init", replica.path)
-        self.bring_up_to_date(replica)
-        return replica
-
     def vacuum_and_copy(self, replica):
         """Returns the seconds that it takes."""
         path, began = replica.path + "-vacuumed", time.monotonic()
@@ -315,14 +265,6 @@ class LifecycleBench(BesideBench):
         self.remove(path)
         return seconds
 
-    def cloned(self, peer, *flags):
-        """Clones a replica. Returns the seconds that it takes, and the most memory resident in MiB."""
-        path, began = os.path.join(self.directory, "cloned.sqlite"), time.monotonic()
-        used = self.measured("clone", peer, path, *flags)[1]
-        seconds = time.monotonic() - began
-        self.remove(path)
-        return seconds, used.ru_maxrss / 1024
-
     def cloned_from_daemon(self, source):
         """Returns what `cloned` does, and the most memory of the daemon."""
         source.start().wait_until_listening()
@@ -332,25 +274,6 @@ class LifecycleBench(BesideBench):
         source.daemon.stop()
         return seconds, memory, daemon
 
-    @staticmethod
-    def remove(path):
-        """Removes the file, and those beside it whose names begin with its name."""
-        for name in os.listdir(os.path.dirname(path)):
-            if name.startswith(os.path.basename(path)):
-                os.unlink(os.path.join(os.path.dirname(path), name))
-
-    def bring_up_to_date(self, replica):
-        """Lets a daemon do what is due after `init` of a table with rows, so that no later step does it."""
-        replica.start().wait_until_listening()
-        db, deadline = replica.connect(), time.monotonic() + 120
-        while db.execute(
-                "SELECT sealed_seq < (SELECT max(seq) FROM _journal) FROM _journal_replica").fetchone()[0]:
-            if time.monotonic() > deadline:
-                raise Failed("a daemon does not bring its file up to date within 120 s")
-            time.sleep(0.05)
-        db.close()
-        replica.daemon.stop()
-
     # --- Replication ----------------------------------------------------------------------------------------------
 
     def settle(self, first, second):
@@ -358,18 +281,6 @@ class LifecycleBench(BesideBench):
         # The first exchange brings the changes, and the hello of the second one says that they are there.
         for _ in range(2):
             self.command("sync", first.path, second.path)
-
-    def measured(self, *arguments):
-        """Runs `syncd … --json` to its end. Returns its object, and what it used of the machine."""
-        with open(os.path.join(self.directory, "commands.log"), "ab") as log:
-            process = self.start(
-                [self.syncd, *arguments, "--json"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
-        output = process.stdout.read()
-        process.stdout.close()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        self.expect(process.returncode == 0, f"syncd {' '.join(arguments)} ends with {process.returncode}")
-        return json.loads(output), used
 
     def compact(self, replica, *flags, keep="0s"):
         return self.measured("compact", replica.path, "--keep", keep, *flags)

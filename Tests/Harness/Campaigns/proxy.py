@@ -130,7 +130,9 @@ class Proxy:
             if writer.can_write_eof():
                 writer.write_eof()
         except (OSError, RuntimeError):
-            pass
+            # One side is gone, which the other one has to learn: it would wait until it times out.
+            for end in ends:
+                end.transport.abort()
 
     async def replay(self, request):
         """Sends the same bytes once more and drops the answer."""

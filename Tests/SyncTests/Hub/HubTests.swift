@@ -184,6 +184,21 @@ import Testing
         #expect(try rows(b) == ["one"])
     }
 
+    @Test("what has waited for the store gathers no longer")
+    func hasGathered() async throws {
+        let a = try replica("a")
+        let hub = hub()
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        isDown.value = true
+        await #expect(throws: SyncError.self) { try await a.exchange(over: HubTransport(hub)) }
+        isDown.value = false
+        clock.advance(limits.hub.flushMilliseconds)
+        let time = clock.steadyMilliseconds()
+        try await hub.tick()
+        #expect(await hub.status.waitingFrames == 0)
+        #expect(clock.steadyMilliseconds() == time)
+    }
+
     @Test("a push that is repeated after a failure of the store is stored once, by the repetition")
     func repeatedPush() async throws {
         let a = try replica("a")

@@ -35,6 +35,30 @@ private struct AlteredSource: SnapshotSource {
     }
 }
 
+/// A peer that notes how many parts are asked for at once.
+private struct WatchedSource: SnapshotSource {
+    let base: any SnapshotSource
+    private let open = Count()
+
+    private final class Count: Sendable {
+        let value = Mutex((now: 0, most: 0))
+    }
+
+    init(_ base: any SnapshotSource) { self.base = base }
+
+    var most: Int { open.value.withLock { $0.most } }
+
+    var name: String { base.name }
+    func snapshot() async throws -> SnapshotAnswer { try await base.snapshot() }
+    func part(_ index: Int, of id: String, size: Int) async throws -> [UInt8] {
+        open.value.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+        defer { open.value.withLock { $0.now -= 1 } }
+        // Lets the others begin.
+        for _ in 0..<100 { await Task.yield() }
+        return try await base.part(index, of: id, size: size)
+    }
+}
+
 @Suite("A replica from a peer's snapshot")
 struct CloneTests {
     private let directory = TemporaryDirectory()
@@ -67,9 +91,11 @@ struct CloneTests {
         return LocalTransport(endpoint, name: "peer")
     }
 
-    private func clone(_ source: any SnapshotSource, _ name: String = "b") async throws -> Clone.Report {
+    private func clone(
+        _ source: any SnapshotSource, _ name: String = "b", limits: Limits? = nil
+    ) async throws -> Clone.Report {
         var clone = Clone(from: source, to: directory.file(name))
-        clone.limits = limits
+        clone.limits = limits ?? self.limits
         clone.clock = clock
         clone.entropy = { 0 }
         return try await clone.run()
@@ -114,6 +140,17 @@ struct CloneTests {
         #expect(try a.text("SELECT id FROM _journal_conflicts").isEmpty)
         try b.close()
         try a.close()
+    }
+
+    @Test(
+        "asks for several parts at once, and for fewer when they are large",
+        arguments: [(1 << 20, 4), (2 * 4_096, 2), (1, 1)])
+    func partsAtOnce(bytes: Int, most: Int) async throws {
+        var limits = limits
+        limits.snapshotBytesAtOnce = bytes
+        let source = WatchedSource(source(try peer()))
+        _ = try await clone(source, limits: limits)
+        #expect(source.most == most)
     }
 
     @Test("keeps what its source lacks until it hears of it, although it has no other news of anybody")

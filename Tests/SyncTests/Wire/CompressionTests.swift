@@ -52,9 +52,11 @@ import Testing
     func window() throws {
         // RFC 8878, 3.1.1: magic, no content size, window descriptor 2^31, one empty last raw block.
         let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, (31 - 10) << 3, 0x01, 0x00, 0x00]
-        #expect(throws: WireError.self) { try Zstd.decompress(frame, limit: 1_000, windowLog: limits.zstdWindowLog) }
+        #expect(throws: WireError.self) {
+            try Zstd.decompress(frame, DecompressedOutput(limit: 1_000), windowLog: limits.zstdWindowLog)
+        }
         let small: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, (20 - 10) << 3, 0x01, 0x00, 0x00]
-        #expect(try Zstd.decompress(small, limit: 1_000, windowLog: limits.zstdWindowLog).isEmpty)
+        #expect(try Zstd.decompress(small, DecompressedOutput(limit: 1_000), windowLog: limits.zstdWindowLog).isEmpty)
     }
 
     @Test("the checksum equals that of zlib and gzip")
