@@ -232,7 +232,10 @@ actor StreamReader {
             guard isComplete || mayLook(at: id) else { return step }
             let packs = try await next(of: id)
             guard !packs.isEmpty else {
-                guard try await passMissing(id) else { return step }
+                guard try await passMissing(id) else {
+                    rounds.missed(id)
+                    return step
+                }
                 step = .moved
                 continue
             }
@@ -326,7 +329,7 @@ actor StreamReader {
     private func pass(_ pack: Pack, of id: StreamID) {
         streams[id]?.next = pack.header.sequence + 1
         streams[id]?.news = clock.steadyMilliseconds()
-        rounds.passed(id, written: pack.header.milliseconds)
+        rounds.passed(id, written: pack.header.milliseconds, at: clock.steadyMilliseconds())
         lastNews = clock.steadyMilliseconds()
         let holds = pack.holds
         passed.merge(Pack.covers(of: pack.frames))
