@@ -20,11 +20,10 @@ import re
 import shutil
 import statistics
 import subprocess
-import threading
 import time
 
 from archives import Hub
-from bench import PERSON, Bench
+from bench import PERSON, Bench, Commits
 from campaign import Failed
 from proxy import Proxies
 from replicas import Replica
@@ -52,7 +51,7 @@ class ArchiveBench(Bench):
         parser.add_argument("--part", choices=PARTS, default=os.environ.get("PART") or None)
         parser.add_argument("--engine", choices=("seaweedfs", "dir"), default=os.environ.get("ENGINE") or "seaweedfs")
         parser.add_argument("--rows", type=int, default=100_000 if quick else 1_000_000, help="of push")
-        parser.add_argument("--clone-rows", type=int, default=100_000 if quick else 1_000_000)
+        parser.add_argument("--clone-rows", type=int, default=400_000 if quick else 1_000_000)
         parser.add_argument("--clones", type=int, default=1 if quick else 3, help="of each kind")
         parser.add_argument("--samples", type=int, default=10 if quick else 40, help="of latency, for each way")
         parser.add_argument("--followers", type=int, default=100 if quick else 300)
@@ -208,7 +207,10 @@ class ArchiveBench(Bench):
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.expect(followers.stdout.readline() == "ready\n", "the followers do not begin")
         before = [self.used(process.pid)[0] for process in [followers, *(r.daemon.process for r in replicas)]]
-        writers = [Commits(replica, self.options.writes / len(replicas)) for replica in replicas]
+        writers = [
+            Commits(replica.path, self.options.writes / len(replicas), "INSERT INTO item VALUES (?, ?, 'some text')",
+                    lambda row, name=replica.name: (f"{name}-{row}", time.time_ns() // 1_000_000))
+            for replica in replicas]
         for writer in writers:
             writer.start()
         began, kills = time.monotonic(), 0
@@ -301,26 +303,3 @@ class ArchiveBench(Bench):
         reader.close()
         # The first one waits for the connection.
         return waits[1:]
-
-
-class Commits:
-    """A program that commits one row after the other, so many a second, each with the time of day."""
-
-    def __init__(self, replica, rate):
-        self.replica, self.rate, self.written, self.is_over = replica, rate, 0, threading.Event()
-        self.thread = threading.Thread(target=self.run, daemon=True)
-
-    def start(self):
-        self.thread.start()
-
-    def run(self):
-        db, began = Bench.writer(self.replica), time.monotonic()
-        while not self.is_over.wait(max(0, began + self.written / self.rate - time.monotonic())):
-            db.execute("INSERT INTO item VALUES (?, ?, 'some text')",
-                       (f"{self.replica.name}-{self.written}", time.time_ns() // 1_000_000))
-            self.written += 1
-        db.close()
-
-    def stop(self):
-        self.is_over.set()
-        self.thread.join()

@@ -5,6 +5,7 @@ import json
 import os
 import sqlite3
 import subprocess
+import threading
 import time
 
 from campaign import Campaign, Failed
@@ -169,3 +170,27 @@ class Bench(Campaign):
     def percentile(waits, part):
         """Returns milliseconds; `waits` are seconds, and `part` is from 0 to 1."""
         return sorted(waits)[min(len(waits) - 1, int(len(waits) * part))] * 1000
+
+
+class Commits(threading.Thread):
+    """A program that commits one row after the other, so many a second, until it is told to stop.
+
+    - row: Returns the arguments of the statement, from the number of the row.
+    """
+
+    def __init__(self, path, rate, statement, row):
+        super().__init__(daemon=True)
+        self.path, self.rate, self.statement, self.row = path, rate, statement, row
+        self.written, self.is_over = 0, threading.Event()
+
+    def run(self):
+        db, began = sqlite3.connect(self.path, isolation_level=None, timeout=60), time.monotonic()
+        db.execute("PRAGMA synchronous = NORMAL")
+        while not self.is_over.wait(max(0, began + self.written / self.rate - time.monotonic())):
+            db.execute(self.statement, self.row(self.written))
+            self.written += 1
+        db.close()
+
+    def stop(self):
+        self.is_over.set()
+        self.join()
