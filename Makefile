@@ -15,7 +15,8 @@
 # BUILT=1            merge-random, simulate, power-loss, store-test: the programs are built
 # REPLAY=1           simulate: the recorded scenarios, which failed once
 # MARKS=1            simulate: few recorded scenarios, which together must take every rare path
-# ENGINE             store-test: the server: seaweedfs, ceph, moto, or dir for none; KILLS: how often something is killed (50)
+# ENGINE             store-test: the server: seaweedfs, ceph, moto, or dir for none; KILLS: how often something is killed
+#                    (50). bench ONLY=archive: seaweedfs, or dir for none
 # QUICK=1            bench: some minutes, with fewer repetitions
 
 SHELL := /bin/bash

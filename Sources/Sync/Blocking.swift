@@ -12,6 +12,16 @@ package func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) a
     return try await BlockingThreads.shared.run(body)
 }
 
+/// Runs `body` to its end, also in a task that is cancelled.
+func withoutCancellation(_ body: @escaping @Sendable () async -> Void) async {
+    await Task(executorPreference: PreferredExecutor.current, operation: body).value
+}
+
+/// The task executor of a process that has one, for tasks that have no parent: those do not inherit it.
+package enum PreferredExecutor {
+    @TaskLocal package static var current: (any TaskExecutor)?
+}
+
 /// Threads that may block, up to a number.
 struct BlockingThreads: Sendable {
     static let shared = BlockingThreads(Limits.blockingThreads)

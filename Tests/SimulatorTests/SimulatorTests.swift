@@ -23,7 +23,9 @@ struct SimulatorTests {
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
-    @Test("every property holds with unsynced commits, locks and bit rot", arguments: ["39", "99"])
+    @Test(
+        "every property holds with unsynced commits, locks and bit rot, and with archives",
+        arguments: ["39", "40", "99"])
     func keeping(seed: String) throws {
         let result = try simulate([seed, "1", "--attempts", "20"])
         #expect(result.status == 0, "\(result.output)\(result.errors)")
@@ -31,11 +33,14 @@ struct SimulatorTests {
 
     @Test("one seed gives one scenario, in two processes, for any order of hashing")
     func determinism() throws {
-        let seeds = ["2", "1", "--hashes", "--attempts", "0"]
-        let once = try simulate(seeds)
-        let again = try simulate(seeds, environment: ["SWIFT_DETERMINISTIC_HASHING=1"])
-        #expect(once.output.split(separator: "\n").count == 1)
-        #expect(once.output == again.output)
+        // With an archive, and without.
+        for seed in ["40", "2"] {
+            let arguments = [seed, "1", "--hashes", "--attempts", "0"]
+            let once = try simulate(arguments)
+            let again = try simulate(arguments, environment: ["SWIFT_DETERMINISTIC_HASHING=1"])
+            #expect(once.output.split(separator: "\n").count == 1)
+            #expect(once.output == again.output)
+        }
     }
 
     @Test("parallel scenarios equal those that run in sequence, in the order of their seeds")

@@ -4,6 +4,11 @@ import Synchronization
 // Copies of this replica's file in the archive.
 
 extension ArchiveTransport {
+    /// What a replica has that returned by the archive: what is in its newest whole snapshot. nil without one.
+    var offered: VersionVector? {
+        get async { await state.withLock { $0.session }?.reader.newestSnapshot?.manifest.vector }
+    }
+
     /// When a snapshot is due, makes one.
     ///
     /// - Returns: True when it made one.
@@ -12,15 +17,14 @@ extension ArchiveTransport {
         guard let session = state.withLock({ $0.session }) else { return false }
         try await session.reader.lookAtSnapshots()
         let now = clock.wallMilliseconds()
-        if let newest = await session.reader.newestSnapshot, now - newest < limits.archive.snapshotMilliseconds {
-            return false
+        let newest = await session.reader.newestSnapshot?.milliseconds
+        if let newest, now - newest < limits.archive.snapshotMilliseconds { return false }
+        // Only a replica that has everything that anybody can take; then no pack is needed besides the snapshot.
+        let whole = await session.reader.wholeAfterNewestSnapshot
+        let isComplete = try await blocking { [replica] in
+            try replica.read { try KnownVersions($0).vector.covers(DeferredOrigins($0).acceptable(of: whole)) }
         }
-        // Only a replica that has everything the archive holds; then no pack is needed besides the snapshot.
-        let known = await session.reader.known
-        guard try await blocking({ [replica] in try replica.read { try KnownVersions($0).vector } }).covers(known)
-        else {
-            return false
-        }
+        guard isComplete else { return false }
         try await writeSnapshot()
         return true
     }

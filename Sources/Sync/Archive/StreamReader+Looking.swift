@@ -50,8 +50,9 @@ extension StreamReader {
     func countSnapshots() {
         let whole = manifests.values.compactMap { $0 }.filter { parts.isWhole($0.manifest) }
         base = whole.reduce(into: VersionVector()) { $0.merge($1.horizon.vector) }
+        newestSnapshot = whole.max { ($0.milliseconds, $0.manifest.id) < ($1.milliseconds, $1.manifest.id) }
+        baseOfNewest = base.limited(to: newestSnapshot?.manifest.vector ?? VersionVector())
         collected = Collected(marks.values, snapshots: whole.map(\.manifest.vector))
-        newestSnapshot = whole.map(\.milliseconds).max()
     }
 
     /// Reads the heads that have changed.
@@ -106,8 +107,18 @@ extension StreamReader {
             heads.merge(stream.head?.holds ?? Holdings())
         }
         (all, vector) = holds.reachable(from: base)
+        wholeAfterNewestSnapshot = holds.reachable(from: baseOfNewest).whole
         for stream in streams.values { holds.merge(stream.unannounced) }
         seen = holds.reachable(from: base).all
         announced = heads.reachable(from: base).all
+    }
+}
+
+extension VersionVector {
+    /// The smaller version of each origin.
+    fileprivate func limited(to other: VersionVector) -> VersionVector {
+        VersionVector(
+            entries.map { VersionVector.Entry(origin: $0.origin, version: min($0.version, other[$0.origin])) }
+                .filter { $0.version > 0 })
     }
 }

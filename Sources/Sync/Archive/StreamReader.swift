@@ -60,10 +60,14 @@ actor StreamReader {
     var parts = SnapshotParts()
     /// What the archive holds besides packs, in whole snapshots: what was compacted before they were made.
     var base = VersionVector()
+    /// What of ``base`` the newest whole snapshot has: all that a replica must have. Replicas that have compacted apart
+    /// from each other made one snapshot each, and lack what is in the other's. Those that lack something of the newest
+    /// one return by it, and write again what was in theirs.
+    var baseOfNewest = VersionVector()
     /// What the other snapshots lack, in sentences.
     var lacking: [String] { manifests.values.compactMap { $0 }.compactMap { parts.lack(of: $0.manifest) } }
-    /// When the newest whole snapshot was made, in milliseconds since 1970 by its maker's clock.
-    var newestSnapshot: Int64?
+    /// The newest whole snapshot: what a replica gets that returns by the archive.
+    var newestSnapshot: ArchivedSnapshot?
     /// The packs that a collection removed, or may remove.
     var collected = Collected()
     var marks: [String: CollectionMark] = [:]
@@ -75,6 +79,8 @@ actor StreamReader {
     /// Whole transactions in the packs that were read or written by this process, with those of the heads.
     var vector = VersionVector()
     var all = VersionVector()
+    /// What a replica has that has ``baseOfNewest`` and all packs that follow it.
+    var wholeAfterNewestSnapshot = VersionVector()
     /// As ``all``, with the packs behind heads that were read and that nobody has announced for long.
     var seen = VersionVector()
     /// As ``all``, if all packs that the heads announce were there.
@@ -357,7 +363,7 @@ actor StreamReader {
 
     /// - Throws: ``SyncError/Code/behindHorizon`` when the archive holds changes only in snapshots that `have` lacks.
     private func checkBase(_ have: VersionVector) throws {
-        if !have.covers(base) { throw onlyInSnapshots }
+        if !have.covers(baseOfNewest) { throw onlyInSnapshots }
     }
 
     private var onlyInSnapshots: SyncError {

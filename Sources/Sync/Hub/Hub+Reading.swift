@@ -90,7 +90,7 @@ extension Hub {
     ///
     /// - Returns: False when nothing is missing there.
     private func raiseFloor(_ archive: Archive, _ generation: Int) async throws -> Bool {
-        let (collected, base) = (await archive.reader.collected, await archive.reader.base)
+        let (collected, base) = (await archive.reader.collected, await archive.reader.baseOfNewest)
         try check(generation)
         let missing = VersionVector(
             collected.vector.merged(with: base).entries.filter { $0.version > stored[$0.origin] })

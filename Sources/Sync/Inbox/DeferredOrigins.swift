@@ -116,6 +116,17 @@ struct DeferredOrigins: Sendable, Hashable {
         holds.values.contains { $0.isBehindHorizon && theirs[$0.origin] >= $0.firstVersion }
     }
 
+    /// What there is of `vector` without the changes that are refused here for ever.
+    func acceptable(of vector: VersionVector) -> VersionVector {
+        VersionVector(
+            vector.entries.compactMap { entry in
+                guard let hold = holds[entry.origin], hold.isBehindHorizon, entry.version >= hold.firstVersion else {
+                    return entry
+                }
+                return hold.firstVersion > 1 ? .init(origin: entry.origin, version: hold.firstVersion - 1) : nil
+            })
+    }
+
     /// The versions that were seen and need not be sent again until they are due.
     ///
     /// - Parameter theirs: What the peer has that gets this answer. A peer without the first deferred version

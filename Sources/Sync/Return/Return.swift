@@ -45,6 +45,9 @@ package struct Return: Sendable {
     /// 64 random bits at each call, for the jitter of retries.
     package var entropy: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
 
+    /// True to refuse content that has nothing which the file lacks: a return by it would only give another name.
+    package var wantsNews = false
+
     package init(_ inbox: Inbox, from source: any SnapshotSource) {
         self.inbox = inbox
         self.source = source
@@ -69,7 +72,11 @@ package struct Return: Sendable {
         clone.files = files
         clone.entropy = entropy
         let here = try await blocking { [inbox] in try inbox.replica.read { try ContentProfile($0) } }
-        clone.accept = { try Return.checkFits($0, here) }
+        let have = try await blocking { [inbox] in try inbox.vector() }
+        clone.accept = { [wantsNews] manifest in
+            try Return.checkFits(manifest, here)
+            guard !wantsNews || !have.covers(manifest.vector) else { throw Return.nothingNew(source.name) }
+        }
         let snapshot = try await clone.run { progress(.cloning($0)) }
         return try await SyncError.wrapping {
             try await blocking { [inbox, clock] in
@@ -111,6 +118,12 @@ package struct Return: Sendable {
                 hint: "Name a peer that has what this replica lacks; `syncd status` shows what each of them knows.")
         }
         if let there = manifest.profile { try checkFits(there, here) }
+    }
+
+    private static func nothingNew(_ source: String) -> SyncError {
+        SyncError(
+            .configuration, "The snapshot of \(source) has nothing that this replica lacks",
+            hint: "It may be this replica's own; then it is others that come back by it.")
     }
 
     /// As ``checkFits(_:_:)-(SnapshotManifest,_)``.

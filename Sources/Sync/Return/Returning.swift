@@ -37,10 +37,17 @@ actor Returning {
         isRunning = true
         defer { isRunning = false }
         do {
-            guard try await blocking({ [inbox] in try Returning.isTurn(inbox.replica, theirs: theirs, peer: peer) })
+            guard let offered = await transport.offered(theirs) else { return false }
+            guard
+                try await blocking({ [inbox] in
+                    transport.isArchive
+                        ? try Returning.brings(offered, to: inbox.replica)
+                        : try Returning.isTurn(inbox.replica, theirs: offered, peer: peer)
+                })
             else { return false }
             var back = Return(inbox, from: source)
             back.limits = limits
+            back.wantsNews = true
             back.clock = clock
             back.entropy = entropy
             let report = try await back.run()
@@ -57,6 +64,12 @@ actor Returning {
         }
     }
 
+    /// True when the snapshot of an archive has something that this replica lacks. The newest one may be its own: then
+    /// it is others that have to come back.
+    static func brings(_ offered: VersionVector, to replica: Replica) throws -> Bool {
+        try replica.read { try !KnownVersions($0).vector.covers(offered) }
+    }
+
     /// False when the peer lacks what is compacted here, too, and it is the peer that has to come back: of two,
     /// the one with the smaller origin does.
     static func isTurn(_ replica: Replica, theirs: VersionVector, peer: OriginID) throws -> Bool {
@@ -67,6 +80,18 @@ actor Returning {
 }
 
 extension Transport {
+    /// What a replica has that gets its content by this transport; nil for an archive without a snapshot.
+    ///
+    /// - Parameter vector: What the peer has.
+    func offered(_ vector: VersionVector) async -> VersionVector? {
+        if let patient = self as? PatientTransport { return await patient.base.offered(vector) }
+        guard let archive = self as? ArchiveTransport else { return vector }
+        return await archive.offered
+    }
+
+    /// True for an archive, which gives a snapshot of some time, and not what it has now.
+    var isArchive: Bool { (self as? PatientTransport)?.base.isArchive ?? (self is ArchiveTransport) }
+
     /// The snapshots of the peer; nil when there are none by this transport.
     var snapshots: (any SnapshotSource)? {
         if let patient = self as? PatientTransport { return patient.base.snapshots }

@@ -92,8 +92,7 @@ final class PeerFollower: Sendable {
         }
         // A transport that gathers nothing has left nothing open.
         guard session.transport.gatheringMilliseconds > 0 else { return }
-        // Not as a part of this task, which is cancelled. It leaves the task's executor.
-        await Task.detached { [session] in try? await session.transport.finish() }.value
+        await withoutCancellation { [session] in try? await session.transport.finish() }
     }
 
     private func perform(
@@ -240,9 +239,11 @@ final class PeerFollower: Sendable {
     /// True when the peer has merged what is refused here for ever. Of two that refuse something of one another, it is
     /// the one with the smaller origin.
     private func needsContent(after end: PullEnd) async throws -> Bool {
-        guard let peer = currentStatus.origin else { return false }
+        guard let peer = currentStatus.origin, let offered = await session.transport.offered(end.vector) else {
+            return false
+        }
         return try await blocking { [session] in
-            guard try session.inbox.needsContent(of: end.vector) else { return false }
+            guard try session.inbox.needsContent(of: offered) else { return false }
             return try end.heldBack.isEmpty || session.replica.identity().origin < peer
         }
     }

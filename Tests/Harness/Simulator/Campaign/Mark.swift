@@ -48,4 +48,8 @@ package enum Mark: String, CaseIterable, Codable, Sendable {
     case returned = "returned"
     case clonedAnew = "cloned-anew"
     case commitRefused = "commit-refused"
+    case packWritten = "pack-written"
+    case packCollected = "pack-collected"
+    case snapshotArchived = "snapshot-archived"
+    case newcomerByArchive = "newcomer-by-archive"
 }

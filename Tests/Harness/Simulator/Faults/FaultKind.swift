@@ -60,6 +60,15 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     case forget
     /// Programs run migrations that say so (`_journal_marks`).
     case markedMigration = "marked-migration"
+    /// Machines share an archive on an object store.
+    case archive
+
+    // The object store.
+    case storeDown = "store-down"
+    /// The store gets the content of a backup.
+    case storeRestored = "store-restored"
+    /// An object is cut or removed.
+    case storeDamage = "store-damage"
 
     static let ofProcesses: Set<FaultKind> = [
         .crash, .crashBeforeCommit, .crashAfterCommit, .writerCrash, .stop, .lock,
@@ -71,6 +80,7 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     static let ofClocks: Set<FaultKind> = [.jump, .jumpOfYears, .frozenClock]
     static let ofIdentity: Set<FaultKind> = [.restore, .restoreInPlace, .clone, .rekey]
 
+    static let ofStores: [FaultKind] = [.storeDown, .storeRestored, .storeDamage]
     static let ofDisks: [FaultKind] = [.crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy]
 
     /// The kinds that a plan draws from one stream, in this order. A new kind between them would change every
@@ -78,5 +88,5 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     static let drawn = allCases.filter { !drawnElsewhere.contains($0) }
     private static let drawnElsewhere =
         [.byzantinePeer, .normalCommits, .bitRot, .contention, .buggify, .compaction, .forget, .markedMigration]
-        + ofDisks
+        + ofDisks + [.archive] + ofStores
 }

@@ -14,14 +14,20 @@ final class Daemon: @unchecked Sendable {
     let executor: ProcessExecutor
     let server: Server
     private let task: Task<Void, Never>
-    private(set) var hasEnded = false
+
+    /// What the transports of the process need.
+    struct Process {
+        let replica: Replica
+        /// 64 random bits at each call.
+        let entropy: @Sendable () -> UInt64
+    }
 
     /// - Parameters:
     ///   - durability: The durability of its commits.
     ///   - observe: Makes the observer of a connection's commits.
     /// - Throws: The error that keeps the daemon from starting; everything is closed then.
     init(
-        disk: SimulatedDisk, transports: [any Transport], limits: Limits, clock: MachineClock,
+        disk: SimulatedDisk, transports: (Process) -> [any Transport], limits: Limits, clock: MachineClock,
         executor: ProcessExecutor, signals: FileSignals, entropy: SplitMix, durability: Replica.Durability,
         observe: @escaping @Sendable () -> CommitObserver
     ) throws {
@@ -36,7 +42,8 @@ final class Daemon: @unchecked Sendable {
         let draws = Draws(entropy)
         do {
             replicator = try Replicator(
-                replica: replica, transports: transports, limits: limits, clock: clock,
+                replica: replica, transports: transports(Process(replica: replica, entropy: { draws.next() })),
+                limits: limits, clock: clock,
                 logger: Logger(label: "simulated", factory: { _ in SwiftLogNoOpLogHandler() }),
                 entropy: { draws.next() }, changes: { signals.changes })
         } catch {
@@ -48,7 +55,9 @@ final class Daemon: @unchecked Sendable {
         server = Server(
             endpoint: replicator.endpoint, snapshots: SnapshotShelf(replica, limits: limits), executor: executor)
         let replicator = replicator
-        task = Task(executorPreference: executor) { await replicator.run() }
+        task = Task(executorPreference: executor) {
+            await PreferredExecutor.$current.withValue(executor) { await replicator.run() }
+        }
     }
 
     /// Ends the process. Its disk must be down, so that the last steps of its tasks have no effect.

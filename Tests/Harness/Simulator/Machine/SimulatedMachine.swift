@@ -147,18 +147,18 @@ final class SimulatedMachine: @unchecked Sendable {
     var isDead: Bool { disk.isDown }
 
     /// - Throws: The error that keeps the daemon from starting, also a death; the daemon is then down.
-    func start(limits: Limits, transports: (SimulatedMachine) -> [any Transport]) throws {
+    func start(limits: Limits, transports: (SimulatedMachine, Daemon.Process) -> [any Transport]) throws {
         enter()
         defer { leave() }
         let executor = ProcessExecutor(
             scheduler, willRun: { [unowned self] in enter() }, didRun: { [unowned self] in didRun() })
         let entropy = SplitMix(seed: entropy.next())
         let daemon = try Daemon(
-            disk: disk, transports: transports(self), limits: limits, clock: clock, executor: executor,
-            signals: signals, entropy: entropy, durability: durability.daemon
-        ) { [unowned self] in
-            CommitObserver(willCommit: { try self.willCommit() }, didCommit: { self.didCommit() })
-        }
+            disk: disk, transports: { transports(self, $0) }, limits: limits, clock: clock, executor: executor,
+            signals: signals, entropy: entropy, durability: durability.daemon,
+            observe: { [unowned self] in
+                CommitObserver(willCommit: { try self.willCommit() }, didCommit: { self.didCommit() })
+            })
         self.daemon = daemon
     }
 
@@ -245,12 +245,19 @@ final class SimulatedMachine: @unchecked Sendable {
         try lookAtSchema()
     }
 
+    /// True within ``stop()``.
+    private(set) var isStopping = false
+
     /// Stops the daemon as SIGTERM does.
     func stop() throws {
         guard let daemon else { return }
         self.daemon = nil
+        isStopping = true
         enter()
-        defer { leave() }
+        defer {
+            leave()
+            isStopping = false
+        }
         do {
             try daemon.stop(scheduler)
             signals.drop()

@@ -17,7 +17,7 @@ extension ScenarioPlan {
         ])
         let profile = wanted ?? drawn
         let count = topology.pick([2, 2, 3, 3, 3, 4, 4, 5, 6, 7])
-        let follows = ScenarioPlan.follows(count, &topology)
+        var follows = ScenarioPlan.follows(count, &topology)
         var peers = streams.stream(.peers)
         let hasByzantinePeer = [.all, .network].contains(profile) && peers.chance(30)
         let disks = [.all, .disks].contains(profile) ? ScenarioPlan.kindsOfDisks(streams) : []
@@ -27,7 +27,7 @@ extension ScenarioPlan {
         ).union(
             contention.chance(50) ? [.contention] : []
         ).union(ScenarioPlan.hasBuggify(streams) ? [.buggify] : []).union(ScenarioPlan.kindsOfCompaction(streams))
-            .union(ScenarioPlan.kindsOfMigrations(streams))
+            .union(ScenarioPlan.kindsOfMigrations(streams)).union(ScenarioPlan.kindsOfArchives(streams))
         let kinds = drawnKinds.subtracting(mute)
         let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
         let hasConstraints = knobs.hasPrefix("uniques")
@@ -44,6 +44,7 @@ extension ScenarioPlan {
         self.kinds = kinds
         self.machines = count
         self.ranks = ranks
+        self.archive = ScenarioPlan.archive(&follows, kinds, streams)
         self.follows = follows
         self.byzantinePeer =
             kinds.contains(.byzantinePeer) ? (0..<count).map { _ in peers.pick(ByzantinePeer.Manner.allCases) } : []
@@ -53,6 +54,7 @@ extension ScenarioPlan {
         var limits = ScenarioPlan.limits(&topology, comparesSoon: kinds.contains(.bitRot))
         if kinds.contains(.buggify) { limits.shrink(streams) }
         if kinds.contains(.compaction) { limits.compactSoon(streams) }
+        if kinds.contains(.archive) { limits.archiveSoon(streams, collects: kinds.contains(.compaction)) }
         self.limits = limits
         self.network = NetworkPlan(kinds: kinds, &faults)
         self.shufflesTasks = topology.chance(60)
@@ -70,6 +72,7 @@ extension ScenarioPlan {
         if kinds.isSuperset(of: [.compaction, .forget]) {
             steps += ScenarioPlan.forgettings(count, duration, streams)
         }
+        steps += ScenarioPlan.storeFaults(kinds, duration, streams)
         steps += [duration / 3, duration * 2 / 3].map { Step(time: $0, action: .check) }
         steps.sort { $0.time < $1.time }
         self.steps = steps.enumerated().filter { keep?.contains($0.offset) ?? true }.map(\.element)
@@ -235,14 +238,15 @@ extension ScenarioPlan {
             // When the record is restored too, only a peer can tell: one that knows everything that was
             // published, before any other asks.
             let goesBack = random.chance(70)
-            let isTold = count == 2 && kinds.isDisjoint(with: [.clone, .duplicated, .replayed])
+            let isTold = count == 2 && kinds.isDisjoint(with: [.clone, .duplicated, .replayed, .archive])
             return .restore(machine: machine, isInPlace: true, keepsRecord: !(isTold && goesBack))
         case .clone: return .clone(machine: machine, keepsRecord: random.chance(50))
         case .rekey: return .rekey(machine: machine)
         case .writerCrash, .refused, .requestCut, .requestFlipped, .answerCut, .answerLost, .answerFlipped, .duplicated,
             .replayed, .stalled, .byzantinePeer, .crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy,
             .normalCommits,
-            .bitRot, .contention, .buggify, .compaction, .forget, .markedMigration:
+            .bitRot, .contention, .buggify, .compaction, .forget, .markedMigration,
+            .archive, .storeDown, .storeRestored, .storeDamage:
             // These kinds are parts of writes or of requests, apply all the time, or are drawn elsewhere.
             return nil
         }

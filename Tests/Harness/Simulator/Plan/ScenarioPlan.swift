@@ -33,6 +33,10 @@ struct ScenarioPlan: Sendable {
         case point(machine: Int, BuggifyPoint)
         /// An operator of one machine forgets another one.
         case forget(machine: Int, other: Int)
+        case storeDown(for: Int64)
+        case backUpStore
+        case restoreStore
+        case damageStore(seed: UInt64)
     }
 
     enum CrashPoint: Sendable, Hashable {
@@ -65,6 +69,8 @@ struct ScenarioPlan: Sendable {
     let ranks: [Int]
     /// The machines that each machine follows.
     let follows: [[Int]]
+    /// nil when nobody follows an archive.
+    let archive: ArchivePlan?
     /// The address that never becomes a peer and that each machine follows too; empty for none.
     let byzantinePeer: [ByzantinePeer.Manner]
     let clocks: [ClockPlan]

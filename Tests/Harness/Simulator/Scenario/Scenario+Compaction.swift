@@ -47,7 +47,7 @@ extension Scenario {
     }
 
     /// True when leases end while this harness waits.
-    var hasShortLease: Bool { plan.limits.leaseMilliseconds <= 60_000 }
+    var hasShortLease: Bool { plan.limits.leaseMilliseconds <= 120_000 }
 
     /// When nobody writes, every change becomes stable on every machine within bounded time (P16), and may then be
     /// compacted.

@@ -7,6 +7,7 @@ extension Scenario {
     func live() throws {
         note("all faults end")
         network.heal()
+        store?.heal()
         for machine in machines {
             unlock(machine)
             machine.fuse = nil
@@ -27,6 +28,7 @@ extension Scenario {
         if decayed == nil || !plan.kinds.contains(.compaction) { try welcome(to: decayed?.machine) }
         try mend()
         try checkEverywhere()
+        try checkStore()
         try checkRegisters()
         counts.note(.redelivered, publications.redelivered)
         counts.note(.relayed, publications.relayed)
@@ -84,7 +86,14 @@ extension Scenario {
         for addition in host.additions.sorted() { _ = try machine.migrate(addition) }
         note("machine \(index) joins, and follows machine \(host.index)")
         add(machine)
-        follows.append([host.index])
+        // The archive may have everything, too.
+        if archived.contains(host.index), random.chance(50) {
+            archived.insert(index)
+            follows.append([])
+            counts.note(.newcomerByArchive)
+        } else {
+            follows.append([host.index])
+        }
         start(machine)
         try becomeLevel()
         try checkDeeply(machine)

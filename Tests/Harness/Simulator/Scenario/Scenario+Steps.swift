@@ -46,6 +46,7 @@ extension Scenario {
             if machines[index].isDead { try crash(machines[index]) }
         case .forget(let index, let other):
             try forget(machines[other], at: machines[index])
+        case .storeDown, .backUpStore, .restoreStore, .damageStore: performAtStore(action)
         case .check:
             for machine in machines where machine.isUp { try checkDeeply(machine) }
         }
@@ -108,6 +109,11 @@ extension Scenario {
         note("\(side) \(isOneWay ? "do not reach" : "are apart from") \(others)")
         let links = side.flatMap { a in others.flatMap { b in isOneWay ? [(a, b)] : [(a, b), (b, a)] } }
         for (a, b) in links { network.block(from: a, to: b) }
-        scheduler.after(time) { [unowned self] in for (a, b) in links { network.unblock(from: a, to: b) } }
+        // The store is with the others.
+        store?.block(side)
+        scheduler.after(time) { [unowned self] in
+            for (a, b) in links { network.unblock(from: a, to: b) }
+            store?.unblock(side)
+        }
     }
 }

@@ -15,6 +15,10 @@ final class Scenario: @unchecked Sendable {
     var counts = Counts()
     var trace: Trace
     var follows: [[Int]]
+    /// The machines that follow the archive.
+    var archived: Set<Int>
+    /// The archive's object store; nil without an archive.
+    var store: ArchiveStore?
 
     let streams: Streams
     var watches: [MachineWatch] = []
@@ -41,6 +45,8 @@ final class Scenario: @unchecked Sendable {
     var rekeys: [Int: NewIdentity.Outcome] = [:]
     /// The identities that machines left when they returned.
     var leftAtReturns: [OriginID] = []
+    /// How often machines came back since all faults ended.
+    private var returns = 0
     var written: Set<Int> = []
     var acknowledged: Set<Int> = []
     /// For each transaction, the transaction whose write it saw in the register that it overwrote.
@@ -64,6 +70,7 @@ final class Scenario: @unchecked Sendable {
         scheduler = Scheduler(random: streams.stream(.scheduler), shufflesTasks: plan.shufflesTasks)
         network = Network(scheduler, plan: plan.network, random: streams.stream(.network), limits: plan.limits)
         follows = plan.follows
+        archived = plan.archive?.members ?? []
         publications = Publications(limits: plan.limits)
         latestTime = HistoryReplica.start
         for index in 0..<plan.machines {
@@ -76,6 +83,7 @@ final class Scenario: @unchecked Sendable {
                     entropy: streams.stream(.entropy, index), durability: plan.durabilities[index],
                     pageBytes: plan.pageBytes[index]))
         }
+        store = makeStore()
         connect()
     }
 
@@ -152,11 +160,12 @@ final class Scenario: @unchecked Sendable {
         scheduler.end()
     }
 
-    func transports(_ machine: SimulatedMachine) -> [any Transport] {
+    func transports(_ machine: SimulatedMachine, _ process: Daemon.Process) -> [any Transport] {
         var transports: [any Transport] = follows[machine.index].map { peer in
             SimulatedTransport(
                 name: "machine-\(peer)", network: network, from: machine.index, to: peer, limits: plan.limits)
         }
+        if let archive = archiveTransport(machine, process) { transports.append(archive) }
         if machine.index < plan.byzantinePeer.count {
             counts.note(FaultKind.byzantinePeer)
             transports.insert(ByzantinePeer(manner: plan.byzantinePeer[machine.index], clock: machine.clock), at: 0)
@@ -209,6 +218,10 @@ final class Scenario: @unchecked Sendable {
         case .returned:
             counts.note(.returned)
             leftAtReturns.append(outcome.old)
+            if network.isHealed { returns += 1 }
+            guard returns <= 30 * machines.count else {
+                return attempt { throw Violation("P21", "machines come back by each other's content without an end") }
+            }
             archive.replace(machine.index, by: nil)
         case .created, .restored: break
         }
