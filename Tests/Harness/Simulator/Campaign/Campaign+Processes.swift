@@ -50,8 +50,10 @@ extension Campaign.Outcome {
 
     fileprivate init(of request: Campaign.Request, by program: String) {
         do {
-            // A scenario that hangs fails like one that traps. `timeout` then exits with 124.
-            let result = try Program.run(["timeout", "--foreground", "900", program] + request.words + ["--outcome"])
+            // A scenario that hangs fails like one that traps: `timeout` exits with 137 then. Its process inherits the
+            // signal mask of a thread that blocks SIGTERM.
+            let limit = ["timeout", "--foreground", "--signal=KILL", "900"]
+            let result = try Program.run(limit + [program] + request.words + ["--outcome"])
             if let outcome = try? JSONDecoder().decode(Self.self, from: Data(result.output.utf8)) {
                 self = outcome
             } else {
