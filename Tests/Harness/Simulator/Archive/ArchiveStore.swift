@@ -89,6 +89,8 @@ final class ArchiveStore: @unchecked Sendable {
     /// Ends all faults: everything that is sent from here on arrives.
     func heal() { isHealed = true }
 
+    private var isUp: Bool { isHealed || outages == 0 }
+
     private func isReached(by machine: Int) -> Bool { isHealed || cut[machine, default: 0] == 0 }
 
     // MARK: - Requests
@@ -117,7 +119,7 @@ final class ArchiveStore: @unchecked Sendable {
         call.whenDone = { [scheduler] in scheduler.cancel(deadline) }
         scheduler.after(fate.delay) { [self] in
             guard isReached(by: machine) else { return }
-            guard !fate.isRefused, isHealed || outages == 0 else {
+            guard !fate.isRefused, isUp else {
                 return call.fail(SyncError(.unreachable, "the store cannot be reached"))
             }
             guard fate.requestCut == nil else {
@@ -127,15 +129,16 @@ final class ArchiveStore: @unchecked Sendable {
         }
         if let delay = fate.repeatedAfter {
             // The request arrives once more; nobody reads this answer.
-            scheduler.after(fate.delay + delay) { [self] in _ = effect(self) }
+            scheduler.after(fate.delay + delay) { [self] in if isUp { _ = effect(self) } }
         }
     }
 
+    /// Serves a request of a daemon that stops, for which no time passes.
     private func serveAtOnce<Answer>(
         _ machine: Int, _ call: StoreCall<Answer>, _ fate: Fate, _ effect: (ArchiveStore) -> Answer
     ) {
         let lost = SyncError(.timedOut, "the store did not answer in time")
-        guard isReached(by: machine), !fate.isRefused, isHealed || outages == 0, fate.requestCut == nil else {
+        guard isReached(by: machine), !fate.isRefused, isUp, fate.requestCut == nil else {
             return call.fail(lost)
         }
         let answer = effect(self)
@@ -186,10 +189,9 @@ final class ArchiveStore: @unchecked Sendable {
     // MARK: - Keys (docs/ARCHIVE.md)
 
     private static let path = "store"
-    static let meta = "1/meta"
+    private static let meta = "1/meta"
     static let packs = "1/w/"
-    static let manifests = "1/m/"
-    static let parts = "1/s/"
+    private static let manifests = "1/m/"
 }
 
 /// The store as one machine reaches it.

@@ -1,4 +1,3 @@
-import Logging
 import Sync
 import TestSupport
 
