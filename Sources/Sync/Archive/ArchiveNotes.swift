@@ -13,8 +13,16 @@ struct ArchiveNotes: Sendable {
         @StoredSequence var next: Int64 = 1
         /// The digest of the last pack; nil before the first.
         var previous: SnapshotManifest.Digest?
+        var reading = Reading()
+    }
+
+    /// How far the streams of others are read.
+    struct Reading: Sendable, Hashable, Codable {
         /// For each stream, the first pack that may hold something new.
         var cursors: [ArchivedSnapshot.Cursor] = []
+        /// What the packs before those have brought. A file that has less, as one that was restored from a backup,
+        /// needs them again.
+        var brought = StoredVector(VersionVector())
     }
 
     private struct Stored: Codable {

@@ -69,7 +69,9 @@ package struct ArchiveSnapshots: SnapshotSource {
         else { return }
         let notes = ArchiveNotes(path: path)
         try await blocking {
-            try notes.write(ArchiveNotes.Position(cursors: snapshot.cursors), of: meta.archive.origin)
+            let reading = ArchiveNotes.Reading(
+                cursors: snapshot.cursors, brought: StoredVector(snapshot.manifest.vector))
+            try notes.write(ArchiveNotes.Position(reading: reading), of: meta.archive.origin)
         }
     }
 

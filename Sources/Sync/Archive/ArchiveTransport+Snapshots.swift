@@ -40,13 +40,15 @@ extension ArchiveTransport {
     ) async throws -> SnapshotManifest {
         let session = try greeted()
         // Before the copy is made: what is behind these places is in it.
-        let cursors = await session.reader.cursors
+        let reading = await session.reader.reading
         let (stream, next) = await (session.writer.stream, session.writer.next)
         var limits = limits
         limits.snapshotPartBytes = limits.archive.snapshotPartBytes
         let copy = try await blocking { [replica, limits] in
             try SnapshotCopy.make(of: replica, limits: limits)
         }
+        // What the replica holds back, or has begun to receive, is not in the copy.
+        let cursors = copy.manifest.vector.covers(reading.brought.vector) ? reading.cursors : []
         let own = ArchivedSnapshot.Cursor(stream: StoredStream(stream), next: next)
         let snapshot = ArchivedSnapshot(
             milliseconds: clock.wallMilliseconds(), manifest: copy.manifest, horizon: StoredVector(copy.horizon),

@@ -372,7 +372,7 @@ package final class ArchiveTransport: Transport {
         let position = ArchiveNotes.Position(
             stream: next > 1 ? StoredStream(await session.writer.stream) : nil, next: next,
             previous: await session.writer.previous.map { SnapshotManifest.Digest($0) },
-            cursors: await session.reader.cursors)
+            reading: await session.reader.reading)
         let isDue = state.withLock { state in
             guard state.noted != position,
                 isLast || state.notedTime == .min || now - state.notedTime >= limits.peerRecordMilliseconds

@@ -3,17 +3,21 @@ import Journal
 // Where the streams stand. That saves requests only: what a pack brings is compared with what the replica has.
 
 extension StreamReader {
-    /// For each stream, the first pack of which the replica may lack something.
-    var cursors: [ArchivedSnapshot.Cursor] {
-        confirmed.sorted { $0.key < $1.key }.map { .init(stream: StoredStream($0.key), next: $0.value) }
+    /// From where the replica may lack something.
+    var reading: ArchiveNotes.Reading {
+        let cursors = confirmed.sorted { $0.key < $1.key }
+            .map { ArchivedSnapshot.Cursor(stream: StoredStream($0.key), next: $0.value) }
+        return ArchiveNotes.Reading(cursors: cursors, brought: StoredVector(brought))
     }
 
-    /// Notes that the replica has everything before the places of the streams, or begins again when it has not.
+    /// Notes that the replica has everything before the places of the streams, or begins again when it has not: its
+    /// file may be one that was restored from a backup.
     ///
     /// - Parameter have: What the replica has, and what it need not be sent.
     func confirm(_ have: VersionVector) {
         guard have.covers(passed) else { return restart() }
         for (id, stream) in streams { confirmed[id] = stream.next }
+        brought = passed
     }
 
     /// Reads all streams from the beginning, but not again and again.
@@ -35,5 +39,6 @@ extension StreamReader {
         waiting = [:]
         passed = VersionVector()
         confirmed = [:]
+        brought = VersionVector()
     }
 }

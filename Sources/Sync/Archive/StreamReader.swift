@@ -87,9 +87,11 @@ actor StreamReader {
     var announced = VersionVector()
     /// What this replica's stream holds.
     var own = Holdings()
-    /// What the replica has of the packs before the cursors, and how far those are.
-    var passed = VersionVector()
+    /// What the packs have brought that were passed.
+    var passed: VersionVector
+    /// How far the streams were passed, and what that had brought, when the replica was last seen to have it.
     var confirmed: [StreamID: Int64]
+    var brought: VersionVector
     /// When blocked streams made all be read from the beginning, in steady milliseconds; nil for never.
     var lastReset: Int64?
     private var rounds: LookRounds
@@ -108,8 +110,10 @@ actor StreamReader {
         self.limits = limits
         self.clock = clock
         self.until = until
+        passed = position.reading.brought.vector
+        brought = passed
         confirmed = Dictionary(
-            position.cursors.map { ($0.stream.id, max(1, $0.next)) }, uniquingKeysWith: { first, _ in first })
+            position.reading.cursors.map { ($0.stream.id, max(1, $0.next)) }, uniquingKeysWith: { first, _ in first })
         rounds = LookRounds(interval: limits.archive.pollMilliseconds)
         lastNews = clock.steadyMilliseconds()
     }

@@ -466,6 +466,51 @@ import Testing
         #expect(try new.text("SELECT a FROM t ORDER BY id") == ["one", "two"])
     }
 
+    @Test("what the maker of a snapshot held back is read by who is born of it")
+    func birthBesideHeldBack() async throws {
+        let (a, b) = (try replica("a"), try replica("b"))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try await a.exchange(over: transport(a))
+        // To this daemon, the first one's clock is far ahead.
+        let inbox = try Inbox(replica: b.replica, limits: limits) { Stamp(milliseconds: 1_000) }
+        let over = transport(b)
+        let session = SyncSession(replica: b.replica, inbox: inbox, transport: over, limits: limits, clock: clock)
+        _ = try await session.greet()
+        // The second one says that the change need not come again.
+        for _ in 0..<2 { _ = try await session.pull(waitSeconds: 0, from: a.vector) }
+        let manifest = try await over.writeSnapshot()
+        try inbox.close()
+        let snapshots = ArchiveSnapshots(store)
+        let path = directory.file("new")
+        _ = try await Clone(from: snapshots, to: path).run()
+        try await snapshots.noteCursors(of: path, snapshot: manifest.id)
+        var settings = ReplicaFixture.Settings(limits: limits)
+        settings.clock = clock
+        let new = try ReplicaFixture(Replica.open(at: path, options: .unsynced), settings)
+        try await new.exchange(over: transport(new))
+        #expect(try new.text("SELECT a FROM t") == ["one"])
+    }
+
+    @Test("a file that was restored from a backup gets again what it had read from the archive")
+    func restored() async throws {
+        let (a, b) = (try replica("a"), try replica("b"))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try await a.exchange(over: transport(a))
+        try await b.exchange(over: transport(b))
+        let backup = directory.file("backup")
+        try b.whileClosed { try FileManager.default.copyItem(atPath: b.path, toPath: backup) }
+        try a.execute("INSERT INTO t VALUES (2, 'two')")
+        try await a.exchange(over: transport(a))
+        try await b.exchange(over: transport(b))
+        try b.whileClosed {
+            try FileManager.default.removeItem(atPath: b.path)
+            try FileManager.default.copyItem(atPath: backup, toPath: b.path)
+        }
+        #expect(try b.text("SELECT a FROM t") == ["one"])
+        try await b.exchange(over: transport(b))
+        #expect(try b.text("SELECT a FROM t ORDER BY id") == ["one", "two"])
+    }
+
     @Test("what was compacted before the archive began is there in a snapshot, and who lacks it is told to clone")
     func compactedBefore() async throws {
         let (a, late) = (try replica("a"), try replica("late"))
