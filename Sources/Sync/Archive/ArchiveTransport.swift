@@ -85,6 +85,7 @@ package final class ArchiveTransport: Transport {
     package func hello(_ mine: Hello) async throws -> Hello {
         try await SyncError.wrapping {
             let session = try await open(mine)
+            try await leaveStreamIfRestored(session)
             try await session.writer.checkLast()
             try await announce(session, mine.origin, isLast: true)
             let isRegular = until == nil && isDue(\.regularly)
@@ -133,6 +134,14 @@ package final class ArchiveTransport: Transport {
             (state.acknowledged, state.regularly, state.noted, state.saidCrowded) = (nil, .min, nil, false)
         }
         return session
+    }
+
+    /// Begins another stream when the file has less than its stream holds, because it was restored from a backup: it
+    /// does not read its own stream, and must read that one.
+    private func leaveStreamIfRestored(_ session: Session) async throws {
+        let holds = await session.writer.holds
+        let have = try await blocking { [replica] in try replica.read { try JournalReader($0).vector() } }
+        if !holds.isCovered(by: have) { await session.writer.takeNewStream() }
     }
 
     private func look(_ session: Session) async throws {

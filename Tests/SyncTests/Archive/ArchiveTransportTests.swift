@@ -491,24 +491,27 @@ import Testing
         #expect(try new.text("SELECT a FROM t") == ["one"])
     }
 
-    @Test("a file that was restored from a backup gets again what it had read from the archive")
-    func restored() async throws {
+    @Test(
+        "a file that was restored from a backup gets again what it had read from the archive, and written to it",
+        arguments: [false, true])
+    func restored(isWriter: Bool) async throws {
         let (a, b) = (try replica("a"), try replica("b"))
         try a.execute("INSERT INTO t VALUES (1, 'one')")
         try await a.exchange(over: transport(a))
         try await b.exchange(over: transport(b))
+        let restored = isWriter ? a : b
         let backup = directory.file("backup")
-        try b.whileClosed { try FileManager.default.copyItem(atPath: b.path, toPath: backup) }
+        try restored.whileClosed { try FileManager.default.copyItem(atPath: restored.path, toPath: backup) }
         try a.execute("INSERT INTO t VALUES (2, 'two')")
         try await a.exchange(over: transport(a))
         try await b.exchange(over: transport(b))
-        try b.whileClosed {
-            try FileManager.default.removeItem(atPath: b.path)
-            try FileManager.default.copyItem(atPath: backup, toPath: b.path)
+        try restored.whileClosed {
+            try FileManager.default.removeItem(atPath: restored.path)
+            try FileManager.default.copyItem(atPath: backup, toPath: restored.path)
         }
-        #expect(try b.text("SELECT a FROM t") == ["one"])
-        try await b.exchange(over: transport(b))
-        #expect(try b.text("SELECT a FROM t ORDER BY id") == ["one", "two"])
+        #expect(try restored.text("SELECT a FROM t") == ["one"])
+        try await restored.exchange(over: transport(restored))
+        #expect(try restored.text("SELECT a FROM t ORDER BY id") == ["one", "two"])
     }
 
     @Test("what was compacted before the archive began is there in a snapshot, and who lacks it is told to clone")
