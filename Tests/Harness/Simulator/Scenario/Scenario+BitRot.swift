@@ -26,6 +26,9 @@ extension Scenario {
         try becomeLevel()
         var random = streams.stream(.bitRot, 1)
         let machine = random.pick(machines)
+        // An archive holds changes, not rows.
+        let isCompared = !follows[machine.index].isEmpty || follows.contains { $0.contains(machine.index) }
+        guard isCompared else { return }
         let vector = try FileView(machine: machine).vector()
         let times = machines.map { $0.clock.wallMilliseconds() }
         let value = try machine.bitRot(&random)

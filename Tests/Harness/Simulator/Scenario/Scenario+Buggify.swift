@@ -7,11 +7,12 @@ extension Scenario {
         switch point {
         case .checkpoint(let mode):
             do {
-                guard let done = try machine.inDaemon({ try $0.replica.checkpoint(mode) }) ?? nil else { return }
-                note(
-                    "machine \(machine.index) checkpoints \(done.movedPages) of \(done.logPages) pages: \(mode.rawValue)"
-                )
-                if done.movedPages > 0 { counts.note(.checkpointed) }
+                if let done = try machine.inDaemon({ try $0.replica.checkpoint(mode) }) ?? nil {
+                    note(
+                        "machine \(machine.index) checkpoints \(done.movedPages) of \(done.logPages) pages: \(mode.rawValue)"
+                    )
+                    if done.movedPages > 0 { counts.note(.checkpointed) }
+                }
             } catch {
                 note("machine \(machine.index) cannot checkpoint: \(SyncError(wrapping: error).code)")
             }
