@@ -1,52 +1,84 @@
 import GRDB
 import Journal
 
-/// New keys for rows whose keys SQLite chose, on a replica that was away and on another one alike.
+/// The keys that the rows of a replica that was away have on another one.
 ///
-/// The others have given the key to another row for good, so the row of this replica gets the key that
-/// ``ContestedKey`` would give to it, and everything that this replica wrote about it follows.
+/// Which row has a key that SQLite chose depends on the inserts that a replica knows, and the two know different ones.
+/// A row that both have is named as the other one names it. A row that the other has not seen, and whose key belongs to
+/// another row there, gets the key that ``ContestedKey`` would give to it. Everything that refers to a row follows.
 struct RebasedKeys {
     private let domains: KeyDomains
     private let registry: ShapeRegistry
+    private let meanings: KeyMeanings
+    private let writer: ChangeWriter
+    private let movedThere: [String: [Int64: UnseenRows.MovedClaim]]
+    /// The keys of rows that the other replica has not seen, by table.
+    private var own: [Int64: Set<Int64>] = [:]
+    /// The new ones of those that need one.
     private var moved: [Int64: [Int64: Int64]] = [:]
 
-    /// - Parameters:
-    ///   - db: The file that has the others' rows.
-    ///   - theirs: Returns the row that they have under a key of a table.
-    init(
-        _ unseen: UnseenRows, _ db: Database, session: ApplySession, theirs: (UnseenRows.Table, [Value]) -> PastRow?
-    ) throws {
+    /// - Parameter db: The file of the other replica.
+    init(_ unseen: UnseenRows, _ db: Database, session: ApplySession) throws {
         domains = session.domains
         registry = try ShapeRegistry(db)
+        meanings = try KeyMeanings(db, domains: domains)
+        writer = unseen.writer
+        movedThere = unseen.moved
         for table in unseen.tables {
-            guard let entry = registry.tracked(table: table.name), domains.tables[entry.table] != nil else { continue }
-            for row in table.rows where row.base == nil && row.whole.isAlive {
-                guard let insert = row.minted, let key = row.key.first.flatMap(KeyMeanings.number),
-                    let other = theirs(table, row.key), other.isAlive, !RebasedKeys.areEqual(row.whole, other)
-                else { continue }
-                moved[entry.table, default: [:]][key] = ContestedKey.newKey(
-                    table: entry.wireName, key: key, origin: insert.origin, version: insert.version)
+            guard let entry = minting(table) else { continue }
+            own[entry.table] = Set(
+                table.rows.filter(\.isOwnInsert).compactMap { $0.key.first.flatMap(KeyMeanings.number) })
+        }
+    }
+
+    /// Gives new keys to rows that the other replica has not seen, where the key belongs to another row.
+    ///
+    /// - Parameter theirs: The rows of the other replica, by table and key.
+    mutating func move(_ unseen: UnseenRows, theirs: [Int64: [Key: PastRow]]) {
+        for table in unseen.tables {
+            guard let entry = minting(table) else { continue }
+            // The keys of rows that both have.
+            let taken = Set(
+                table.rows.filter { !$0.isOwnInsert && $0.whole.isAlive }.map { key(of: $0, entry) })
+            for row in table.rows where row.isOwnInsert {
+                guard let insert = row.minted, let number = row.key.first.flatMap(KeyMeanings.number) else { continue }
+                let other = theirs[entry.table]?[Key(row.key, collations: entry.collations)]
+                // The row that both had before is no stranger: this one takes its place.
+                let isStranger = other.map { other in
+                    other.isAlive && other.life > row.base?.life ?? 0 && !RebasedKeys.areEqual(row.whole, other)
+                }
+                guard isStranger ?? false || taken.contains(row.key) else { continue }
+                moved[entry.table, default: [:]][number] = ContestedKey.newKey(
+                    table: entry.wireName, key: number, origin: insert.origin, version: insert.version)
             }
         }
     }
 
     var count: Int { moved.values.reduce(0) { $0 + $1.count } }
 
-    /// Returns the rows of a table with the new keys, also in their references.
+    /// The key of a row on the other replica, as far as the row has no new one.
+    func key(of row: UnseenRows.Row, _ entry: ShapeRegistry.Entry) -> [Value] {
+        let linked = linked(entry)
+        return zip(row.key, entry.shape.keyColumns).map { value, column in
+            meaning(value, linked[SQLText.foldedName(column)])
+        }
+    }
+
+    /// Returns the rows of a table with the keys of the other replica, also in their references.
     func renamed(_ table: UnseenRows.Table) -> UnseenRows.Table {
-        guard !moved.isEmpty, let entry = registry.tracked(table: table.name) else { return table }
-        let linked = Dictionary(
-            domains.columns(of: entry.shape).map { (SQLText.foldedName(entry.shape.columns[$0.column]), $0.domain) },
-            uniquingKeysWith: { first, _ in first })
+        guard !moved.isEmpty || !meanings.isEmpty || !movedThere.isEmpty,
+            let entry = registry.tracked(table: table.name)
+        else { return table }
+        let linked = linked(entry)
         guard !linked.isEmpty else { return table }
         var table = table
         table.rows = table.rows.map { row in
             var row = row
-            // A key that the others know means their row, also here.
-            if row.base == nil {
-                for (index, column) in entry.shape.keyColumns.enumerated() {
-                    row.key[index] = meaning(row.key[index], linked[SQLText.foldedName(column)])
-                }
+            let isNew = row.base == nil || row.isOwnInsert
+            for (index, column) in entry.shape.keyColumns.enumerated() {
+                let domain = linked[SQLText.foldedName(column)]
+                // A key of a row that the other has names a row that it has.
+                row.key[index] = (isNew ? newKey(row.key[index], domain) : nil) ?? meaning(row.key[index], domain)
             }
             row.unseen = renamed(row.unseen, linked) { _ in true }
             let unseen = Set(row.unseen.columns.map(\.order))
@@ -62,16 +94,42 @@ struct RebasedKeys {
         PastRow(
             key: row.key, life: row.life, isWhole: row.isWhole,
             columns: row.columns.map { column in
-                isOwn(column)
-                    ? .init(
-                        name: column.name, value: meaning(column.value, linked[SQLText.foldedName(column.name)]),
-                        order: column.order) : column
+                let domain = linked[SQLText.foldedName(column.name)]
+                let new = isOwn(column) ? newKey(column.value, domain) : nil
+                return .init(name: column.name, value: new ?? meaning(column.value, domain), order: column.order)
             }, last: row.last)
     }
 
-    private func meaning(_ value: Value, _ domain: Int64?) -> Value {
-        guard let domain, let number = KeyMeanings.number(value), let new = moved[domain]?[number] else { return value }
+    /// The new key of a row that the other replica has not seen; nil when it keeps its own.
+    private func newKey(_ value: Value, _ domain: Int64?) -> Value? {
+        guard let domain, let number = KeyMeanings.number(value), let new = moved[domain]?[number] else { return nil }
         return KeyMeanings.value(new, like: value)
+    }
+
+    /// The other replica's name of the row that this one names so, when both have it.
+    private func meaning(_ value: Value, _ domain: Int64?) -> Value {
+        guard let domain, let number = KeyMeanings.number(value), !(own[domain]?.contains(number) ?? false) else {
+            return value
+        }
+        guard let table = registry.tracked(tableID: domain)?.wireName, let claim = movedThere[table]?[number] else {
+            return meanings.meaning(of: value, in: domain, by: writer)
+        }
+        let there = meanings.decided(KeyMeanings.Name(domain: domain, key: claim.key)).first {
+            $0.insert.writer.origin == claim.origin && $0.insert.writer.version == claim.version
+        }
+        return KeyMeanings.value(there?.key ?? claim.key, like: value)
+    }
+
+    /// The table as the other replica has it, if SQLite chooses its keys.
+    private func minting(_ table: UnseenRows.Table) -> ShapeRegistry.Entry? {
+        registry.tracked(table: table.name).flatMap { domains.tables[$0.table] == nil ? nil : $0 }
+    }
+
+    /// The domains of a table's columns, by folded name.
+    private func linked(_ entry: ShapeRegistry.Entry) -> [String: Int64] {
+        Dictionary(
+            domains.columns(of: entry.shape).map { (SQLText.foldedName(entry.shape.columns[$0.column]), $0.domain) },
+            uniquingKeysWith: { first, _ in first })
     }
 
     private static func areEqual(_ a: PastRow, _ b: PastRow) -> Bool {
@@ -79,5 +137,12 @@ struct RebasedKeys {
             Dictionary(row.columns.map { (SQLText.foldedName($0.name), $0.value) }, uniquingKeysWith: { $1 })
         }
         return values(a) == values(b)
+    }
+}
+
+extension UnseenRows.Row {
+    /// True for a row that the other replica has not seen: its insert is unseen, with a key that SQLite chose.
+    fileprivate var isOwnInsert: Bool {
+        minted != nil && whole.isAlive && unseen.isWhole && unseen.life == whole.life && base?.life ?? 0 < whole.life
     }
 }

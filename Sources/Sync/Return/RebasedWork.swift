@@ -21,12 +21,9 @@ struct RebasedWork {
         mine = RebasedBatch(origin: try .random(db), known: seen)
         let session = try ApplySession(db)
         let reader = try JournalReader(db)
-        let rows = try RebasedWork.rows(of: unseen, reader, db)
-        let keys = try RebasedKeys(unseen, db, session: session) { table, key in
-            reader.registry.tracked(table: table.name).flatMap { entry in
-                rows[entry.table]?[Key(key, collations: entry.collations)]
-            }
-        }
+        var keys = try RebasedKeys(unseen, db, session: session)
+        let rows = try RebasedWork.rows(of: unseen, keys, reader, db)
+        keys.move(unseen, theirs: rows)
         rekeyed = keys.count
         let lives = try LifeReader(db)
         var writes: [(write: Rebase.Write, key: [Value], entry: ShapeRegistry.Entry)] = []
@@ -60,7 +57,7 @@ struct RebasedWork {
 
     /// The rows that the other replica has under the keys of unseen rows, by table and key.
     private static func rows(
-        of unseen: UnseenRows, _ reader: JournalReader, _ db: Database
+        of unseen: UnseenRows, _ keys: RebasedKeys, _ reader: JournalReader, _ db: Database
     ) throws -> [Int64: [Key: PastRow]] {
         var wanted: [Int64: Set<Key>] = [:]
         var folds: [Int64: PastRows] = [:]
@@ -68,7 +65,7 @@ struct RebasedWork {
             guard let entry = reader.registry.tracked(table: table.name),
                 let inspection = try TableInspection.named(entry.shape.table, db)
             else { continue }
-            wanted[entry.table] = Set(table.rows.map { Key($0.key, collations: entry.collations) })
+            wanted[entry.table] = Set(table.rows.map { Key(keys.key(of: $0, entry), collations: entry.collations) })
             folds[entry.table] = PastRows(inspection, policy: table.policy, own: reader.identity.origin)
         }
         try reader.forEachEntry { entry in

@@ -24,7 +24,19 @@ struct UnseenRows {
         var rows: [Row]
     }
 
+    /// An insert of a contested key that both replicas have, and whose row has another key here.
+    struct MovedClaim {
+        /// The key that its writer gave to the row.
+        let key: Int64
+        let origin: OriginID
+        let version: Int64
+    }
+
     private(set) var tables: [Table] = []
+    /// A writer that has seen all that this replica has: it has written each key as this replica shows it.
+    private(set) var writer: ChangeWriter
+    /// The inserts of rows that both have, by the names that all machines have for their tables, and the keys here.
+    private(set) var moved: [String: [Int64: MovedClaim]] = [:]
     /// How many changes the other replica lacks.
     private(set) var changes = 0
     /// The latest stamp of these, without those that no replica with a right clock can have merged.
@@ -39,6 +51,8 @@ struct UnseenRows {
         let reader = try JournalReader(db)
         let own = reader.identity.origin
         func isSeen(_ entry: JournalEntry) -> Bool { entry.version <= seen[entry.origin ?? own] }
+        let vector = reader.vector()
+        writer = ChangeWriter(origin: own, version: vector[own] + 1, known: vector)
         var touched: [Int64: [Key: Row.Start]] = [:]
         try reader.forEachEntry { entry in
             guard !isSeen(entry) else { return }
@@ -52,6 +66,7 @@ struct UnseenRows {
             touched[entry.tableID, default: [:]][entry.key] = start
         }
         guard !touched.isEmpty else { return }
+        try noteMovedClaims(reader, db, isSeen)
         let policies = try MergePolicies(db, names: reader.registry.names)
         var folds: [Int64: Fold] = [:]
         for tracked in reader.registry.entries.values where tracked.isTracked && touched[tracked.table] != nil {
@@ -64,6 +79,20 @@ struct UnseenRows {
             folds[entry.tableID]?.add(entry, isSeen: isSeen(entry))
         }
         tables = folds.map { id, fold in fold.table(touched[id] ?? [:]) }.sorted { $0.name < $1.name }
+    }
+
+    private mutating func noteMovedClaims(
+        _ reader: JournalReader, _ db: Database, _ isSeen: (JournalEntry) -> Bool
+    ) throws {
+        let claims = try MintedClaims.all(db)
+        let entries = try reader.entries(at: claims.map(\.seq))
+        for claim in claims {
+            guard let key = claim.moved, let entry = entries[claim.seq], isSeen(entry),
+                let shape = reader.registry[entry.shapeID]
+            else { continue }
+            moved[shape.wireName, default: [:]][key] = MovedClaim(
+                key: claim.key, origin: entry.origin ?? writer.origin, version: entry.version)
+        }
     }
 
     /// The three sets of changes of a table's rows.
