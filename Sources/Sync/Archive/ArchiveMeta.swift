@@ -41,13 +41,22 @@ struct ArchiveMeta: Sendable, Hashable, Codable {
     static func open(_ store: any ObjectStore, cluster: String, entropy: () -> UInt64) async throws -> ArchiveMeta {
         if let meta = try await read(store) { return meta }
         let abilities = try await StoreAbilities.probe(store, key: ArchiveKeys.probe(entropy()))
+        let archive = abilities.createsOnce ? OriginID(high: entropy(), low: entropy()) : name(in: cluster)
         let meta = ArchiveMeta(
-            layout: layout, archive: StoredOrigin(.random()), cluster: cluster, createsOnce: abilities.createsOnce)
+            layout: layout, archive: StoredOrigin(archive), cluster: cluster, createsOnce: abilities.createsOnce)
         _ = try await store.create(ArchiveKeys.meta, ArchiveJSON.encode(meta))
         // Another replica may have been first.
         guard let meta = try await read(store) else {
             throw SyncError(.failed, "\(store.name) does not give back what was written to it")
         }
         return meta
+    }
+
+    /// The name of an archive in a store that replaces objects. Of two replicas that make the archive at once, the later
+    /// one replaces the description by its own; so both write the same.
+    private static func name(in cluster: String) -> OriginID {
+        let digest = SHA256.digest(of: Array("tandem archive \(cluster)".utf8)).prefix(16)
+        // A digest of all zeros or all ones is no name, and is not to be met with.
+        return OriginID(bytes: digest) ?? OriginID(high: 1, low: 1)
     }
 }

@@ -30,8 +30,11 @@ extension ArchiveTransport {
         var (known, tags) = state.withLock { ($0.acknowledgements, $0.acknowledgementTags) }
         for object in listed where tags[object.key] != object.tag {
             guard let bytes = try await store.get(object.key),
-                let stored: ArchivedAcknowledgement = try? ArchiveJSON.decode(bytes, "An acknowledgement")
+                var stored: ArchivedAcknowledgement = try? ArchiveJSON.decode(bytes, "An acknowledgement")
             else { continue }
+            // A clock that was ahead must not keep a replica alive that does not come any more.
+            let wall = clock.wallMilliseconds()
+            if stored.milliseconds > wall { stored.milliseconds = min(object.milliseconds, wall) }
             tags[object.key] = object.tag
             known.removeAll { $0.origin == stored.origin.origin }
             known.append(stored.acknowledgement)

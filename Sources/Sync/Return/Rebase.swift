@@ -11,6 +11,8 @@ import Journal
 /// 3. A row that they deleted, and that was only updated here, is inserted by this branch and deleted by the
 ///    other: it stays deleted, and the ledger has the unseen version. One that was inserted here lives.
 /// 4. A row that was deleted here is deleted. What others changed in it meanwhile is in the ledger.
+/// 5. A row whose key SQLite chose after another row with that key was deleted here is a new row, not another state of
+///    that one.
 struct Rebase {
     /// Who writes, in the order of the stamps.
     enum Branch: Int {
@@ -42,7 +44,7 @@ struct Rebase {
     /// The changes to write; none when the others have all of it.
     func writes() -> [Write] {
         switch (row.whole.isAlive, theirs?.isAlive ?? false) {
-        case (true, true): updates()
+        case (true, true): row.isOwnInsert && row.base?.isAlive ?? false ? replacement() : updates()
         case (false, true): deletion()
         case (true, false): revival()
         case (false, false): []
@@ -79,6 +81,18 @@ struct Rebase {
         let before = row.base.flatMap { $0.isAlive ? Rebase.column(mine.name, of: $0)?.order : nil }
         guard let now = Rebase.column(mine.name, of: theirs)?.order else { return false }
         return now != before || mine.order < now
+    }
+
+    /// The row that both had was deleted here, and SQLite gave its key to another one.
+    private func replacement() -> [Write] {
+        let columns = row.whole.columns.map { (name: $0.name, value: $0.value) }
+        let isSame = columns.allSatisfy { new in
+            theirs.flatMap { Rebase.column(new.name, of: $0)?.value } == new.value
+        }
+        guard !isSame else { return [] }
+        return deletion() + [
+            Write(branch: .mine, operation: .insert, life: life + 2, columns: columns, isMinted: true)
+        ]
     }
 
     private static func column(_ name: String, of row: PastRow) -> PastRow.Column? {

@@ -43,15 +43,22 @@ struct RebasedKeys {
             for row in table.rows where row.isOwnInsert {
                 guard let insert = row.minted, let number = row.key.first.flatMap(KeyMeanings.number) else { continue }
                 let other = theirs[entry.table]?[Key(row.key, collations: entry.collations)]
-                // The row that both had before is no stranger: this one takes its place.
                 let isStranger = other.map { other in
-                    other.isAlive && other.life > row.base?.life ?? 0 && !RebasedKeys.areEqual(row.whole, other)
+                    other.isAlive && !isBase(other, of: row, in: entry.table) && !RebasedKeys.areEqual(row.whole, other)
                 }
                 guard isStranger ?? false || taken.contains(row.key) else { continue }
                 moved[entry.table, default: [:]][number] = ContestedKey.newKey(
                     table: entry.wireName, key: number, origin: insert.origin, version: insert.version)
             }
         }
+    }
+
+    /// True when the row that the other replica has under a key is the one that both had there before. It is no stranger
+    /// to the row that has taken its place here.
+    private func isBase(_ other: PastRow, of row: UnseenRows.Row, in table: Int64) -> Bool {
+        guard let base = row.base, other.life <= base.life, let number = row.key.first.flatMap(KeyMeanings.number)
+        else { return false }
+        return nameThere(of: number, in: table) == number
     }
 
     var count: Int { moved.values.reduce(0) { $0 + $1.count } }
@@ -111,13 +118,18 @@ struct RebasedKeys {
         guard let domain, let number = KeyMeanings.number(value), !(own[domain]?.contains(number) ?? false) else {
             return value
         }
+        return KeyMeanings.value(nameThere(of: number, in: domain), like: value)
+    }
+
+    /// The key there of a row that both have and that has the key `number` here.
+    private func nameThere(of number: Int64, in domain: Int64) -> Int64 {
         guard let table = registry.tracked(tableID: domain)?.wireName, let claim = movedThere[table]?[number] else {
-            return meanings.meaning(of: value, in: domain, by: writer)
+            let meant = meanings.meaning(of: .integer(number), in: domain, by: writer)
+            return KeyMeanings.number(meant) ?? number
         }
-        let there = meanings.decided(KeyMeanings.Name(domain: domain, key: claim.key)).first {
+        return meanings.decided(KeyMeanings.Name(domain: domain, key: claim.key)).first {
             $0.insert.writer.origin == claim.origin && $0.insert.writer.version == claim.version
-        }
-        return KeyMeanings.value(there?.key ?? claim.key, like: value)
+        }?.key ?? claim.key
     }
 
     /// The table as the other replica has it, if SQLite chooses its keys.
@@ -137,12 +149,5 @@ struct RebasedKeys {
             Dictionary(row.columns.map { (SQLText.foldedName($0.name), $0.value) }, uniquingKeysWith: { $1 })
         }
         return values(a) == values(b)
-    }
-}
-
-extension UnseenRows.Row {
-    /// True for a row that the other replica has not seen: its insert is unseen, with a key that SQLite chose.
-    fileprivate var isOwnInsert: Bool {
-        minted != nil && whole.isAlive && unseen.isWhole && unseen.life == whole.life && base?.life ?? 0 < whole.life
     }
 }

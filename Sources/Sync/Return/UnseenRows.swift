@@ -15,6 +15,12 @@ struct UnseenRows {
         var whole: PastRow
         /// The insert whose key SQLite chose here, unseen by the other replica; nil without one.
         var minted: (origin: OriginID, version: Int64)?
+
+        /// True for a row that the other replica has not seen: its insert is unseen, with a key that SQLite chose.
+        var isOwnInsert: Bool {
+            minted != nil && whole.isAlive && unseen.isWhole && unseen.life == whole.life
+                && base?.life ?? 0 < whole.life
+        }
     }
 
     /// The rows of one table.

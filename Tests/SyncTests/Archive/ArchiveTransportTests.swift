@@ -51,6 +51,19 @@ import Testing
         record.all.compactMap { $0.metadata[Logger.eventKey]?.description }
     }
 
+    @Test("two replicas that make an archive at once in a store that replaces objects mean the same one")
+    func madeAtOnce() async throws {
+        let store = MemoryStore(createsOnce: false)
+        let (a, b) = (try replica("a"), try replica("b"))
+        let first = transport(a, to: store)
+        try await a.exchange(over: first)
+        let before = store.content["1/meta"]
+        // The second one had looked before the first one wrote.
+        store.damage("1/meta", nil)
+        try await b.exchange(over: transport(b, to: store))
+        #expect(store.content["1/meta"] == before)
+    }
+
     @Test("an archive of many writers says so once")
     func crowded() async throws {
         var limits = limits
@@ -539,6 +552,38 @@ import Testing
         #expect(try horizon.vector[a.origin] == 1)
         try await a.exchange(over: over)
         #expect(try a.inbox.stableHorizon(lease: .max).vector[a.origin] == 3)
+    }
+
+    @Test("a replica that is gone and whose clock was ahead holds compaction back for one lease only")
+    func leaseOfClockAhead() async throws {
+        let lease: Int64 = 86_400_000
+        let clock = clock
+        func fixture(_ name: String, ahead: Int64) throws -> ReplicaFixture {
+            var settings = ReplicaFixture.Settings(limits: limits) {
+                Stamp(milliseconds: clock.wallMilliseconds() + ahead)
+            }
+            settings.clock = clock
+            return try ReplicaFixture(
+                .make(
+                    at: directory.file(name), schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)",
+                    options: settings.options), settings)
+        }
+        let store = MemoryStore(clock: { clock.wallMilliseconds() })
+        let (a, b) = (try fixture("a", ahead: 365 * lease), try fixture("b", ahead: 0))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try await a.exchange(over: transport(a, to: store))
+        let over = transport(b, to: store)
+        try await b.exchange(over: over)
+        try b.execute("INSERT INTO t VALUES (2, 'two')")
+        for _ in 0..<3 {
+            try await b.exchange(over: over)
+            #expect(try b.inbox.stableHorizon(lease: lease).holders.map(\.origin) == [a.origin])
+            clock.advance(lease / 3 + 1)
+        }
+        try await b.exchange(over: over)
+        let horizon = try b.inbox.stableHorizon(lease: lease)
+        #expect(try horizon.vector == b.vector)
+        #expect(horizon.holders.isEmpty)
     }
 
     @Test("a restore to a time shows what the tables held then, after the replica is gone")

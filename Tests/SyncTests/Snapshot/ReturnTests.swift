@@ -301,7 +301,8 @@ struct ReturnTests {
     func otherKey(place: Int) async throws {
         let cluster = try clash(knownTo: place)
         try cluster.executeLater(1, "UPDATE user SET name = 'Bobby' WHERE name = 'Bob'")
-        try cluster.executeLater(1, "INSERT INTO note(user_id, body) SELECT id, 'of Bobby' FROM user WHERE name = 'Bobby'")
+        try cluster.executeLater(
+            1, "INSERT INTO note(user_id, body) SELECT id, 'of Bobby' FROM user WHERE name = 'Bobby'")
         try compact(cluster)
         _ = try await comeBack(of: cluster)
         _ = try cluster.pull(0, from: 1)
