@@ -16,16 +16,7 @@ extension ArchiveTransport {
     ///
     /// - Throws: ``SyncError`` of the store.
     func exchangeAcknowledgements(_ mine: Hello) async throws {
-        let now = clock.steadyMilliseconds()
-        if let own = mine.acknowledgements.first(where: { $0.origin == mine.origin }),
-            state.withLock({ state in
-                state.acknowledged.map { $0.vector != own.vector || now - $0.time >= limits.aliveMilliseconds } ?? true
-            })
-        {
-            try await store.replace(
-                ArchiveKeys.acknowledgement(mine.origin), ArchiveJSON.encode(ArchivedAcknowledgement(own)))
-            state.withLock { $0.acknowledged = (own.vector, now) }
-        }
+        try await announceOwn(mine)
         let listed = try await store.listAll(ArchiveKeys.acknowledgements)
         var (known, tags) = state.withLock { ($0.acknowledgements, $0.acknowledgementTags) }
         for object in listed where tags[object.key] != object.tag {
@@ -43,5 +34,25 @@ extension ArchiveTransport {
             state.acknowledgements = known.sorted { ($0.milliseconds, $0.origin) > ($1.milliseconds, $1.origin) }
             state.acknowledgementTags = tags
         }
+    }
+
+    private func announceOwn(_ mine: Hello) async throws {
+        guard let own = mine.acknowledgements.first(where: { $0.origin == mine.origin }) else { return }
+        let now = clock.steadyMilliseconds()
+        let before = state.withLock { $0.acknowledged }
+        let isNew = before?.vector != own.vector
+        guard isNew || before.map({ now - $0.time >= limits.aliveMilliseconds }) ?? true else { return }
+        var said = [own]
+        if isNew {
+            // Nobody else speaks for the names that this replica has finished. They need not be kept alive.
+            let finished = try await blocking { [replica] in Set(try replica.read { try FinishedOrigins.all($0) }) }
+            said += mine.acknowledgements.filter { finished.contains($0.origin) && $0.vector == own.vector }
+        }
+        for acknowledgement in said {
+            try await store.replace(
+                ArchiveKeys.acknowledgement(acknowledgement.origin),
+                ArchiveJSON.encode(ArchivedAcknowledgement(acknowledgement)))
+        }
+        state.withLock { $0.acknowledged = (own.vector, now) }
     }
 }

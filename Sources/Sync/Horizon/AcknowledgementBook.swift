@@ -181,7 +181,7 @@ package final class AcknowledgementBook: Sendable {
 extension StableHorizon {
     /// The other replicas that the file knows: those that wrote changes, and the peers of exchanges, which may never
     /// have written any. An earlier identity of this replica is none, unless it is a peer's: a copy of a file, as a clone
-    /// is, has taken another name than the one that it was copied from.
+    /// is, has taken another name than the one that it was copied from. What this replica has finished is none either.
     static func candidates(_ reader: JournalReader, _ db: Database) throws -> [Candidate] {
         let vector = reader.vector()
         let peers = try PeerTable.all(db)
@@ -189,7 +189,7 @@ extension StableHorizon {
             peers.compactMap { peer in peer.origin.map { ($0, peer.lastContactMilliseconds ?? 0) } },
             uniquingKeysWith: max)
         var candidates: [Candidate] = []
-        var known: Set<OriginID> = [reader.identity.origin]
+        var known = Set(try FinishedOrigins.all(db) + [reader.identity.origin])
         for row in try Row.fetchAll(db, sql: "SELECT * FROM _journal_origins") {
             guard let origin = OriginID(bytes: row["origin"] as Data), row["retired"] as Double? == nil,
                 known.insert(origin).inserted

@@ -586,6 +586,24 @@ import Testing
         #expect(horizon.holders.isEmpty)
     }
 
+    @Test("a name that a replica has finished holds nobody back who meets it in the archive only")
+    func finishedName() async throws {
+        let (a, b, gone) = (try replica("a"), try replica("b"), try replica("gone"))
+        for (id, fixture) in [gone, a, b].enumerated() {
+            try fixture.execute("INSERT INTO t VALUES (\(id), 'row')")
+            try await fixture.exchange(over: transport(fixture))
+        }
+        try await a.exchange(over: transport(a))
+        #expect(try a.inbox.stableHorizon(lease: .max).holders.map(\.origin).contains(gone.origin))
+        // As after a return.
+        try b.replica.write { try FinishedOrigins.add(gone.origin, time: 1, $0) }
+        try await b.exchange(over: transport(b))
+        for fixture in [a, b, a] { try await fixture.exchange(over: transport(fixture)) }
+        let horizon = try a.inbox.stableHorizon(lease: .max)
+        #expect(try horizon.vector == a.vector)
+        #expect(horizon.holders.isEmpty)
+    }
+
     @Test("a restore to a time shows what the tables held then, after the replica is gone")
     func pointInTime() async throws {
         let a = try replica("a")

@@ -84,6 +84,22 @@ struct AcknowledgementBookTests {
         try a.close()
     }
 
+    @Test("a name that this replica has finished is no peer of it, also when its content is of a snapshot by that name")
+    func finishedPeer() throws {
+        let directory = TemporaryDirectory()
+        let a = try ReplicaFixture(directory.file("a.sqlite"), schema: schema)
+        try a.execute("INSERT INTO t VALUES (1, 1)")
+        var status = PeerStatus(name: "a snapshot of 9")
+        status.origin = OriginID(high: 9, low: 9)
+        status.lastContactMilliseconds = ReplicaFixture.now.milliseconds
+        try a.replica.write { db in
+            try PeerTable.record(status, db)
+            try FinishedOrigins.add(OriginID(high: 9, low: 9), time: 1, db)
+        }
+        #expect(try a.inbox.stableHorizon(lease: .max).isAlone)
+        try a.close()
+    }
+
     @Test("a wrong clock stops compaction while its replica says hello, and not for ever")
     func clocks() throws {
         let directory = TemporaryDirectory()
