@@ -28,7 +28,7 @@ struct MergeModelTests {
 
     @Test("in random fleets that are migrated machine by machine, what a user wrote stands or is in the ledger")
     func fleets() async {
-        let report = await FleetCampaign.run(seed: 1, count: 60)
+        let report = await FleetCampaign.run(seed: 1, count: 20)
         for failure in report.failures { Issue.record("\(failure)") }
         #expect(report.isComplete, "\(report.summary)")
     }
