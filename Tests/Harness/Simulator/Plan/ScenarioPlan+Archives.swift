@@ -72,6 +72,9 @@ extension Limits {
             leaseMilliseconds = 120_000
             archive.idleListMilliseconds = 10_000
         }
+        // On a slow network, all streams take minutes to read. A transaction of which a part comes each time must not be
+        // dropped in between.
+        unfinishedMilliseconds = 600_000
         archive.collectMilliseconds = random.pick([10_000, 60_000])
         var settings = CollectionSettings()
         settings.keepMilliseconds = random.pick([0, 0, 30_000])
