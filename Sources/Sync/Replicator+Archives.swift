@@ -56,8 +56,8 @@ extension Replicator {
         else { return }
         collected = now
         let uncollected = await failure {
-            let report = try await ArchiveCollector(archive.store, settings: settings, limits: limits)
-                .run(isDryRun: false)
+            let collector = ArchiveCollector(archive.store, settings: settings, limits: limits, entropy: entropy)
+            let report = try await collector.run(isDryRun: false)
             logger.log(.archiveCollected, "\(archive.name): \(report.sentence)", peer: archive.name)
         }
         if let uncollected {

@@ -22,7 +22,7 @@ public final class Replicator: Sendable {
     /// nil when the caller provides the signals.
     private let watch: FileWatch?
     let followed: FollowedPeers
-    private let entropy: @Sendable () -> UInt64
+    let entropy: @Sendable () -> UInt64
     private let returning: Returning
     let logger: Logger
 

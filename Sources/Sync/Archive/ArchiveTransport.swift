@@ -210,6 +210,11 @@ package final class ArchiveTransport: Transport {
 
     // MARK: - Pulling
 
+    package func sends(_ vector: VersionVector) async -> VersionVector {
+        guard let session = state.withLock({ $0.session }) else { return vector }
+        return await session.reader.durable.merged(with: vector)
+    }
+
     /// Reads packs. Waits for news, or until the archive holds more of others, by looking again at a bounded rate.
     ///
     /// - Throws: ``SyncError``: those of the store; `invalid` for a damaged object, after everything else was passed

@@ -21,6 +21,8 @@ struct PatientTransport: Transport {
         await base.wanted(ours, of: own)
     }
 
+    func sends(_ vector: VersionVector) async -> VersionVector { await base.sends(vector) }
+
     func finish() async throws { try await patiently { try await base.finish() } }
 
     func hello(_ hello: Hello) async throws -> Hello { try await patiently { try await base.hello(hello) } }

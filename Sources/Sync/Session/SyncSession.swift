@@ -98,8 +98,9 @@ package struct SyncSession: Sendable {
     }
 
     private func pullOnce(waitSeconds: Int, from theirs: VersionVector) async throws -> Result<Pulled, SyncError> {
+        let sent = await transport.sends(theirs)
         let (identity, have) = try await blocking { [replica, inbox] in
-            (try replica.identity(), try inbox.covered(from: theirs))
+            (try replica.identity(), try inbox.covered(from: sent))
         }
         let request = PullRequest(
             cluster: identity.cluster, origin: identity.origin, have: have, waitSeconds: waitSeconds,
@@ -116,7 +117,8 @@ package struct SyncSession: Sendable {
         try await intake.finish(theirs: end.vector)
         let tally = await intake.tally
         if tally.frames > 0 || end.more {
-            let after = try await blocking { [inbox] in try inbox.covered(from: end.vector.merged(with: theirs)) }
+            let sent = await transport.sends(end.vector.merged(with: theirs))
+            let after = try await blocking { [inbox] in try inbox.covered(from: sent) }
             guard after != have else {
                 throw SyncError(
                     .clockSkew, "\(transport.name) sent changes, but none of them can be taken yet",
@@ -290,7 +292,8 @@ package struct SyncSession: Sendable {
         }
         let pushed = try await push(lacking: report.theirs.merged(with: theirHeldBack))
         report.heldBackThere = pushed.heldBack.isEmpty ? theirHeldBack : pushed.heldBack
-        report.heldBackHere = try await blocking { [inbox, theirs = report.theirs] in try inbox.deferred(from: theirs) }
+        let sent = await transport.sends(report.theirs)
+        report.heldBackHere = try await blocking { [inbox] in try inbox.deferred(from: sent) }
         report.pushedChanges = pushed.changes
         report.pushedBytes = pushed.bytes
         if pushed.changes > 0 { report.theirs.merge(pushed.theirs) }

@@ -51,6 +51,10 @@ public protocol Transport: Sendable {
     ///   - own: This replica.
     func wanted(_ ours: VersionVector, of own: OriginID) async -> Set<OriginID>?
 
+    /// What the peer can send that says that it has `vector`: for an archive, also the beginnings of transactions, whose
+    /// writers may be gone. Others send whole transactions.
+    func sends(_ vector: VersionVector) async -> VersionVector
+
     /// What was sent to an object store since the start; nil for a peer that is none.
     var storeRequests: StoreRequests? { get }
 
@@ -66,6 +70,7 @@ extension Transport {
     public var gatheringMilliseconds: Int64 { 0 }
     public var storeRequests: StoreRequests? { nil }
     public func wanted(_ ours: VersionVector, of own: OriginID) async -> Set<OriginID>? { nil }
+    public func sends(_ vector: VersionVector) async -> VersionVector { vector }
     public func finish() async throws {}
 }
 

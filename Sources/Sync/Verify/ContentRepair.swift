@@ -306,10 +306,11 @@ struct ContentRepair {
 }
 
 extension Inbox {
-    /// Repairs the rows that `report` lists, if this replica still knows the same changes as then.
+    /// Repairs the rows that `report` lists.
     ///
-    /// - Throws: ``SyncError/Code/busy`` when the replica has learned of changes since; nothing is changed
-    ///   then.
+    /// - Throws: ``SyncError/Code/busy`` when the replica has learned of changes since the comparison; nothing is
+    ///   changed then. Not for ``ContentRepair/Extent/written``: what a program wrote here past capture differs from
+    ///   this file's journal, whatever else has changed.
     func repair(
         _ report: VerifyReport, _ rule: RepairRule, _ extent: ContentRepair.Extent = .everything,
         into outcome: inout RepairReport
@@ -318,7 +319,7 @@ extension Inbox {
         outcome = try session.withLock { box in
             try box.attempt { box in
                 try connection.write { db in
-                    guard try KnownVersions(db).vector == report.ours else {
+                    guard try extent == .written || KnownVersions(db).vector == report.ours else {
                         throw SyncError(
                             .busy, "The replica changed while it was compared", hint: "Try again when nobody writes.")
                     }

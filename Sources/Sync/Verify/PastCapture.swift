@@ -23,8 +23,7 @@ struct PastCapture: Sendable {
 
     /// - Parameter tables: The names of the tables that differ.
     /// - Returns: What was taken; nothing when the two do not know the same changes any more.
-    /// - Throws: As ``Verification``; ``SyncError/Code/busy`` when this replica changed meanwhile, which then has
-    ///   taken nothing.
+    /// - Throws: As ``Verification``. What was taken here before the peer was asked stays.
     func run(in tables: Set<String>) async throws -> Outcome {
         var verification = Verification(replica: inbox.replica, transport: transport, limits: limits)
         verification.tables = tables

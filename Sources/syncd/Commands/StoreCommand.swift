@@ -179,7 +179,8 @@ struct StoreCollectCommand: AsyncParsableCommand {
         if let keep { settings.keepMilliseconds = keep.milliseconds }
         if let lease { settings.leaseMilliseconds = lease.milliseconds }
         if let grace { settings.graceMilliseconds = grace.milliseconds }
-        let collector = ArchiveCollector(try archive.open(), settings: settings)
+        let collector = ArchiveCollector(
+            try archive.open(), settings: settings, entropy: { UInt64.random(in: .min ... .max) })
         let meter = CollectionMeter()
         let report = try await ProgressLine.during(
             "Reading \(archive.address)", detail: { meter.text },

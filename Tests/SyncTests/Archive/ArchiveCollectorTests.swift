@@ -22,7 +22,7 @@ struct ArchiveCollectorTests {
     }
 
     private func collect(isDryRun: Bool = false) async throws -> ArchiveCollector.Report {
-        try await ArchiveCollector(store, settings: settings, limits: limits).run(isDryRun: isDryRun)
+        try await archive.collector(settings).run(isDryRun: isDryRun)
     }
 
     private var packs: [String] { store.keys.filter { $0.hasPrefix("1/w/") } }
@@ -182,7 +182,7 @@ struct ArchiveCollectorTests {
             let record = LogRecord()
             let replicator = try Replicator(
                 replica: a.replica, transports: [], limits: limits, clock: clock, logger: record.logger,
-                entropy: { 1 }, changes: { AsyncStream { $0.finish() } })
+                entropy: { UInt64.random(in: .min ... .max) }, changes: { AsyncStream { $0.finish() } })
             let over = archive.transport(a)
             var collected: Int64?
             func tend() async throws -> [String] {

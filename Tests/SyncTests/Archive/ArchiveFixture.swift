@@ -45,6 +45,11 @@ struct ArchiveFixture {
             entropy: { UInt64.random(in: .min ... .max) })
     }
 
+    func collector(_ settings: CollectionSettings) -> ArchiveCollector {
+        ArchiveCollector(
+            store, settings: settings, limits: limits, entropy: { UInt64.random(in: .min ... .max) })
+    }
+
     func exchange(_ fixture: ReplicaFixture) async throws {
         let transport = transport(fixture)
         try await fixture.exchange(over: transport)

@@ -554,6 +554,35 @@ import Testing
         #expect(try a.inbox.stableHorizon(lease: .max).vector[a.origin] == 3)
     }
 
+    @Test("the beginning of a transaction that is held back here is read once, and does not keep what follows away")
+    func beginningHeldBack() async throws {
+        var limits = limits
+        limits.changesPerBatch = 2
+        // A pull ends after each frame.
+        limits.bytesPerPull = 1
+        let (a, b) = (try replica("a", limits), try replica("b", limits))
+        try a.execute("INSERT INTO t VALUES (1, 'one'), (2, 'two'), (3, 'three'), (4, 'four')")
+        let archive = transport(a)
+        _ = try await SyncSession(replica: a.replica, inbox: a.inbox, transport: archive, limits: limits, clock: clock)
+            .greet()
+        let source = FrameSource(replica: a.replica, limits: limits, encoding: .zstd, ends: SeenEnds())
+        let beginning = try await source.portion(after: VersionVector(), bytes: 1)
+        try #require(beginning.more && beginning.frames.count == 1)
+        let opening = Frame(body: .open(cluster: "main", origin: try a.origin))
+        let end = Frame(body: .end(vector: VersionVector(), more: true))
+        _ = try await archive.push([opening] + beginning.frames + [end])
+        try await archive.finish()
+
+        // To this daemon, the first one's clock is far ahead. The rest of the transaction may never come.
+        let inbox = try Inbox(replica: b.replica, limits: limits) { Stamp(milliseconds: 1_000) }
+        for _ in 0..<2 {
+            let session = SyncSession(
+                replica: b.replica, inbox: inbox, transport: transport(b), limits: limits, clock: clock)
+            #expect(try await session.exchange().heldBackHere[a.origin] == 2)
+        }
+        try inbox.close()
+    }
+
     @Test("a replica that is gone and whose clock was ahead holds compaction back for one lease only")
     func leaseOfClockAhead() async throws {
         let lease: Int64 = 86_400_000

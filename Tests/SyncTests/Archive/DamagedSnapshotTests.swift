@@ -38,7 +38,7 @@ struct DamagedSnapshotTests {
         var settings = CollectionSettings()
         settings.keepMilliseconds = 0
         for _ in 0..<2 {
-            _ = try await ArchiveCollector(store, settings: settings, limits: limits).run(isDryRun: false)
+            _ = try await archive.collector(settings).run(isDryRun: false)
             clock.advance(settings.graceMilliseconds)
         }
         try #require(!store.keys.contains { $0.hasPrefix("1/w/") })

@@ -496,7 +496,8 @@ import Testing
         let snapshots = archive(a)
         try await a.exchange(over: snapshots)
         try await snapshots.writeSnapshot()
-        let collector = ArchiveCollector(store, settings: settings, limits: limits)
+        let collector = ArchiveCollector(
+            store, settings: settings, limits: limits, entropy: { UInt64.random(in: .min ... .max) })
         let marked = try await collector.run(isDryRun: false)
         #expect(marked.obstacles == [] && marked.markedPacks == packs.count)
         clock.advance(2_000)

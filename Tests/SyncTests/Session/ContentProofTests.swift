@@ -313,6 +313,25 @@ struct ContentProofTests {
         #expect(try await pair.replicatorA.verify(pair.peerB).isEqual)
     }
 
+    @Test("what was written past capture is taken also when a change has arrived since the comparison")
+    func besideChanges() async throws {
+        let pair = try await pair(recaptures: true)
+        try await pair.sync()
+        try damage(pair.a, "UPDATE person SET name = 'here' WHERE id = 3; UPDATE person SET name = 'past' WHERE id = 4")
+        let peer = LocalTransport(pair.replicatorB.endpoint, name: "b")
+        let found = try await Verification(replica: pair.a, transport: peer, limits: pair.limits).run()
+        #expect(found.differenceCount == 2)
+        // As when the peer, or a program, writes just then; also to one of the rows.
+        try pair.a.write { try $0.execute(sql: "UPDATE person SET name = 'captured' WHERE id IN (4, 5)") }
+        var outcome = RepairReport(after: found)
+        try pair.replicatorA.inbox.repair(found, .keepRows, .written, into: &outcome)
+        #expect(outcome.captured == 1)
+        #expect(try await pair.sync().mismatches.isEmpty)
+        for replica in [pair.a, pair.b] {
+            #expect(try [3, 4, 5].map { try row(replica, $0) } == ["here", "captured", "captured"])
+        }
+    }
+
     @Test(
         "a value that one flipped bit explains is nobody's write, and reported", arguments: [MergePolicy.column, .row])
     func bitRot(policy: MergePolicy) async throws {

@@ -12,7 +12,7 @@ package struct ArchiveCollector: Sendable {
     /// - Parameter entropy: 64 random bits at each call.
     package init(
         _ store: any ObjectStore, settings: CollectionSettings = CollectionSettings(), limits: Limits = .standard,
-        entropy: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+        entropy: @escaping @Sendable () -> UInt64
     ) {
         self.store = store
         self.settings = settings
