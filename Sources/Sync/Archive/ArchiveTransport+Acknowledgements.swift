@@ -18,7 +18,9 @@ extension ArchiveTransport {
     func exchangeAcknowledgements(_ mine: Hello) async throws {
         try await announceOwn(mine)
         let listed = try await store.listAll(ArchiveKeys.acknowledgements)
-        var (known, tags) = state.withLock { ($0.acknowledgements, $0.acknowledgementTags) }
+        var (known, refusals, tags) = state.withLock {
+            ($0.acknowledgements, $0.refusals, $0.acknowledgementTags)
+        }
         for object in listed where tags[object.key] != object.tag {
             guard let bytes = try await store.get(object.key),
                 var stored: ArchivedAcknowledgement = try? ArchiveJSON.decode(bytes, "An acknowledgement")
@@ -29,10 +31,11 @@ extension ArchiveTransport {
             tags[object.key] = object.tag
             known.removeAll { $0.origin == stored.origin.origin }
             known.append(stored.acknowledgement)
+            refusals[stored.origin.origin] = stored.refusal
         }
-        state.withLock { [known, tags] state in
+        state.withLock { [known, refusals, tags] state in
             state.acknowledgements = known.sorted { ($0.milliseconds, $0.origin) > ($1.milliseconds, $1.origin) }
-            state.acknowledgementTags = tags
+            (state.refusals, state.acknowledgementTags) = (refusals, tags)
         }
     }
 
@@ -40,7 +43,8 @@ extension ArchiveTransport {
         guard let own = mine.acknowledgements.first(where: { $0.origin == mine.origin }) else { return }
         let now = clock.steadyMilliseconds()
         let before = state.withLock { $0.acknowledged }
-        let isNew = before?.vector != own.vector
+        let refusal = try await blocking { [replica] in try replica.read { try Refusal($0) } }
+        let isNew = before?.vector != own.vector || before?.refusal != refusal
         guard isNew || before.map({ now - $0.time >= limits.aliveMilliseconds }) ?? true else { return }
         var said = [own]
         if isNew {
@@ -51,8 +55,10 @@ extension ArchiveTransport {
         for acknowledgement in said {
             try await store.replace(
                 ArchiveKeys.acknowledgement(acknowledgement.origin),
-                ArchiveJSON.encode(ArchivedAcknowledgement(acknowledgement)))
+                ArchiveJSON.encode(
+                    ArchivedAcknowledgement(
+                        acknowledgement, refusal: acknowledgement.origin == own.origin ? refusal : nil)))
         }
-        state.withLock { $0.acknowledged = (own.vector, now) }
+        state.withLock { $0.acknowledged = (own.vector, refusal, now) }
     }
 }

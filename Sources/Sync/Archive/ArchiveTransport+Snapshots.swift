@@ -9,7 +9,7 @@ extension ArchiveTransport {
         get async { await state.withLock { $0.session }?.reader.newestSnapshot?.manifest.vector }
     }
 
-    /// When a snapshot is due, makes one.
+    /// Makes a snapshot when the newest one is old, or when a replica needs another one to get what it refuses for ever.
     ///
     /// - Returns: True when it made one.
     /// - Throws: ``SyncError`` of the store and of the file.
@@ -17,8 +17,11 @@ extension ArchiveTransport {
         guard let session = state.withLock({ $0.session }) else { return false }
         try await session.reader.lookAtSnapshots()
         let now = clock.wallMilliseconds()
-        let newest = await session.reader.newestSnapshot?.milliseconds
-        if let newest, now - newest < limits.archive.snapshotMilliseconds { return false }
+        if let newest = await session.reader.newestSnapshot,
+            now - newest.milliseconds < limits.archive.snapshotMilliseconds
+        {
+            guard try await isWanted(besides: newest.manifest.vector) else { return false }
+        }
         // Only a replica that has everything that anybody can take; then no pack is needed besides the snapshot.
         let whole = await session.reader.wholeAfterNewestSnapshot
         let isComplete = try await blocking { [replica] in
@@ -27,6 +30,29 @@ extension ArchiveTransport {
         guard isComplete else { return false }
         try await writeSnapshot()
         return true
+    }
+
+    /// True when the content of this replica brings another one what that refuses for ever, and what is in the newest
+    /// snapshot does not.
+    private func isWanted(besides newest: VersionVector) async throws -> Bool {
+        let refusers = state.withLock { state in
+            let oldest = clock.wallMilliseconds() - limits.leaseMilliseconds
+            return state.acknowledgements.compactMap { acknowledgement in
+                state.refusals[acknowledgement.origin].flatMap { refusal in
+                    acknowledgement.milliseconds >= oldest && !refusal.isEnded(by: newest)
+                        ? (acknowledgement, refusal) : nil
+                }
+            }
+        }
+        guard !refusers.isEmpty else { return false }
+        let (own, ours, mine) = try await blocking { [replica] in
+            try replica.read { (try Identity($0).origin, try KnownVersions($0).vector, try Refusal($0)) }
+        }
+        return refusers.contains { theirs, refusal in
+            guard refusal.isEnded(by: ours) else { return false }
+            // Of two that refuse something of one another, the one with the smaller origin comes back.
+            return own > theirs.origin || !(mine?.isEnded(by: theirs.vector) ?? false)
+        }
     }
 
     /// Makes a snapshot of this replica's file, and writes it to the archive.

@@ -27,12 +27,22 @@ struct ArchivedAcknowledgement: Sendable, Hashable, Codable {
     var vector: StoredVector
     @StoredTime var milliseconds: Int64
     var witness: StoredOrigin
+    /// What it refuses for ever, and what is compacted there; nil for nothing, and from an older release.
+    var refused: StoredVector?
+    var horizon: StoredVector?
 
-    init(_ acknowledgement: Acknowledgement) {
+    init(_ acknowledgement: Acknowledgement, refusal: Refusal? = nil) {
         origin = StoredOrigin(acknowledgement.origin)
         vector = StoredVector(acknowledgement.vector)
         milliseconds = acknowledgement.milliseconds
         witness = StoredOrigin(acknowledgement.witness)
+        refused = refusal.map { StoredVector($0.first) }
+        horizon = refusal.map { StoredVector($0.horizon) }
+    }
+
+    var refusal: Refusal? {
+        guard let refused, let horizon else { return nil }
+        return Refusal(first: refused.vector, horizon: horizon.vector)
     }
 
     var acknowledgement: Acknowledgement {

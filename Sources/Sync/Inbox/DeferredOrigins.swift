@@ -110,10 +110,13 @@ struct DeferredOrigins: Sendable, Hashable {
         }.min()
     }
 
-    /// True when a peer that has `theirs` has merged changes that are refused here for ever, because their writers
-    /// had not seen what is compacted here.
-    func refuses(_ theirs: VersionVector) -> Bool {
-        holds.values.contains { $0.isBehindHorizon && theirs[$0.origin] >= $0.firstVersion }
+    /// The first version of each origin that is refused here for ever, because its writer had not seen what is
+    /// compacted here.
+    var refused: VersionVector {
+        VersionVector(
+            holds.values.filter(\.isBehindHorizon).map {
+                VersionVector.Entry(origin: $0.origin, version: $0.firstVersion)
+            })
     }
 
     /// What there is of `vector` without the changes that are refused here for ever.

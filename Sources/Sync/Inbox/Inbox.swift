@@ -183,10 +183,7 @@ package final class Inbox: Sendable {
     ///
     /// - Parameter theirs: What the peer has merged.
     package func needsContent(of theirs: VersionVector) throws -> Bool {
-        try replica.read { db in
-            guard try DeferredOrigins(db).refuses(theirs) else { return false }
-            return try theirs.covers(Horizon(db).vector)
-        }
+        try replica.read { try Refusal($0) }?.isEnded(by: theirs) ?? false
     }
 
     /// The time until deferred changes may be asked for again, in milliseconds; nil when none are deferred,

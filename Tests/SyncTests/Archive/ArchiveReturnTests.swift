@@ -65,4 +65,40 @@ struct ArchiveReturnTests {
         try await b.exchange(over: over)
         #expect(try await over.makeSnapshotIfDue())
     }
+
+    @Test("who refuses for ever what another one has merged says so, and the other one puts its content into the archive")
+    func snapshotOnDemand() async throws {
+        let (a, b, c) = (try archive.replica("a"), try archive.replica("b"), try archive.replica("c"))
+        try a.execute("INSERT INTO t VALUES (1, 'old'), (2, 'old')")
+        for fixture in [a, b, c] { try await archive.exchange(fixture) }
+        for number in 0..<20 { try a.execute("UPDATE t SET a = 'a \(number)' WHERE id = 1") }
+        let ofA = archive.transport(a)
+        try await a.exchange(over: ofA)
+        #expect(try await ofA.makeSnapshotIfDue())
+        try await archive.exchange(c)
+        // The second one had not seen what the first one compacts; the third one has, and compacts nothing.
+        try #require(try a.compact() > 0)
+        try b.execute("UPDATE t SET a = 'b' WHERE id = 2")
+        let ofB = SyncSession(
+            replica: b.replica, inbox: b.inbox, transport: archive.transport(b), limits: archive.limits,
+            clock: archive.clock)
+        _ = try await ofB.greet()
+        _ = try await ofB.push(lacking: VersionVector())
+        try await ofB.transport.finish()
+        let ofC = archive.transport(c)
+        try await c.exchange(over: ofC)
+        #expect(try c.text("SELECT a FROM t ORDER BY id") == ["a 19", "b"])
+        #expect(try await !follow(a))
+        #expect(try a.text("SELECT a FROM t ORDER BY id") == ["a 19", "old"])
+        #expect(try await !ofC.makeSnapshotIfDue())
+
+        archive.clock.advance(1_000)
+        try await archive.exchange(a)
+        try await c.exchange(over: ofC)
+        #expect(try await ofC.makeSnapshotIfDue())
+        #expect(try await !ofC.makeSnapshotIfDue())
+        #expect(try await follow(a))
+        for fixture in [a, b, c] { try await archive.exchange(fixture) }
+        for fixture in [a, b, c] { #expect(try fixture.text("SELECT a FROM t ORDER BY id") == ["a 19", "b"]) }
+    }
 }
