@@ -125,6 +125,29 @@ struct MintedKeysTests {
         #expect(try cluster.content(0) == after)
     }
 
+    @Test("what a program wrote with the new key of its row stays with the row after a new identity, on all machines (P3)")
+    func writtenBeforeNewIdentity() throws {
+        let cluster = try Cluster(2, schema: Self.schema)
+        try cluster.executeLater(0, Self.add("Ann"))
+        try cluster.executeLater(1, Self.add("Bob"))
+        // Bob's row has got another key here, which the programs use. Nobody else has any of it yet.
+        try cluster.pull(1, from: 0)
+        try cluster.executeLater(
+            1,
+            """
+            UPDATE user SET name = 'Bobby' WHERE name = 'Bob';
+            INSERT INTO note(user_id, body) SELECT id, 'second' FROM user WHERE name = 'Bobby';
+            UPDATE tag SET word = 'new tag' WHERE word = 'tag of Bob';
+            """)
+        #expect(try #require(try cluster.inboxes[1].rekey()).reissued > 5)
+        let rows = [Self.all(of: "Ann"), "Bobby: note of Bob/new tag second/- bio of Bob file of Bob"]
+        #expect(try cluster.text(1, Self.owned) == rows)
+        // Once more: what was written follows from row to row.
+        try cluster.executeLater(1, "UPDATE profile SET bio = 'new bio' WHERE bio = 'bio of Bob'")
+        #expect(try cluster.inboxes[1].rekey() != nil)
+        try Self.expect([rows[0], "Bobby: note of Bob/new tag second/- new bio file of Bob"], cluster)
+    }
+
     @Test("equal rows are one; rows whose key the programs gave merge as always; a policy brings merging back")
     func merging() throws {
         let schema = "CREATE TABLE user(id INTEGER PRIMARY KEY, name TEXT, mail TEXT)"

@@ -84,6 +84,7 @@ extension Inbox {
                     var request = request
                     request.shared = max(request.shared, confirmed, sharedByRecord)
                     guard let outcome = try request.run(db, fingerprint: keeper.fingerprint) else { return nil }
+                    try RenamedInserts(outcome: outcome, domains: ApplySession(db).domains).run(db)
                     // The key of a row that lost a contested one depends on the name of its insert, so it
                     // changes with the origin. In one transaction: who knows the new names has the new keys.
                     _ = try current(&box, db)
