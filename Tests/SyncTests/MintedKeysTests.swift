@@ -125,7 +125,7 @@ struct MintedKeysTests {
         #expect(try cluster.content(0) == after)
     }
 
-    @Test("what a program wrote with the new key of its row stays with the row after a new identity, on all machines (P3)")
+    @Test("what a program wrote with the new key of its row stays with the row after a new identity, everywhere (P3)")
     func writtenBeforeNewIdentity() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.executeLater(0, Self.add("Ann"))

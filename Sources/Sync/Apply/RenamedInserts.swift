@@ -24,7 +24,8 @@ struct RenamedInserts {
         let tables = keys.keys.reduce(into: Set<Int64>()) { $0.formUnion(domains.tables[$1.domain] ?? []) }
         var columns: [Int64: [(column: Int, domain: Int64)]] = [:]
         var edits: [WrittenValues.Meaning] = []
-        try reader.scanEntries(tables: tables, ofRuns: { origin, _, _ in origin == outcome.new }) { entry in
+        let isOwn = { (origin: OriginID, _: Int64, _: VersionVector) in origin == outcome.new }
+        try reader.scanEntries(tables: tables, ofRuns: isOwn) { entry in
             guard let shape = reader.registry[entry.shapeID] else { return }
             let linked = columns[entry.shapeID] ?? domains.columns(of: shape.shape)
             columns[entry.shapeID] = linked

@@ -66,7 +66,7 @@ struct ArchiveReturnTests {
         #expect(try await over.makeSnapshotIfDue())
     }
 
-    @Test("who refuses for ever what another one has merged says so, and the other one puts its content into the archive")
+    @Test("who refuses for ever what another one has merged says so, and that one puts its content into the archive")
     func snapshotOnDemand() async throws {
         let (a, b, c) = (try archive.replica("a"), try archive.replica("b"), try archive.replica("c"))
         try a.execute("INSERT INTO t VALUES (1, 'old'), (2, 'old')")
