@@ -18,8 +18,8 @@ extension ArchiveTransport {
     func exchangeAcknowledgements(_ mine: Hello) async throws {
         try await announceOwn(mine)
         let listed = try await store.listAll(ArchiveKeys.acknowledgements)
-        var (known, refusals, tags) = state.withLock {
-            ($0.acknowledgements, $0.refusals, $0.acknowledgementTags)
+        var (known, refused, tags) = state.withLock {
+            ($0.acknowledgements, $0.refused, $0.acknowledgementTags)
         }
         for object in listed where tags[object.key] != object.tag {
             guard let bytes = try await store.get(object.key),
@@ -31,11 +31,11 @@ extension ArchiveTransport {
             tags[object.key] = object.tag
             known.removeAll { $0.origin == stored.origin.origin }
             known.append(stored.acknowledgement)
-            refusals[stored.origin.origin] = stored.refusal
+            refused[stored.origin.origin] = stored.refusedChanges
         }
-        state.withLock { [known, refusals, tags] state in
+        state.withLock { [known, refused, tags] state in
             state.acknowledgements = known.sorted { ($0.milliseconds, $0.origin) > ($1.milliseconds, $1.origin) }
-            (state.refusals, state.acknowledgementTags) = (refusals, tags)
+            (state.refused, state.acknowledgementTags) = (refused, tags)
         }
     }
 
@@ -43,8 +43,8 @@ extension ArchiveTransport {
         guard let own = mine.acknowledgements.first(where: { $0.origin == mine.origin }) else { return }
         let now = clock.steadyMilliseconds()
         let before = state.withLock { $0.acknowledged }
-        let refusal = try await blocking { [replica] in try replica.read { try Refusal($0) } }
-        let isNew = before?.vector != own.vector || before?.refusal != refusal
+        let refused = try await blocking { [replica] in try replica.read { try RefusedChanges($0) } }
+        let isNew = before?.vector != own.vector || before?.refused != refused
         guard isNew || before.map({ now - $0.time >= limits.aliveMilliseconds }) ?? true else { return }
         var said = [own]
         if isNew {
@@ -57,8 +57,8 @@ extension ArchiveTransport {
                 ArchiveKeys.acknowledgement(acknowledgement.origin),
                 ArchiveJSON.encode(
                     ArchivedAcknowledgement(
-                        acknowledgement, refusal: acknowledgement.origin == own.origin ? refusal : nil)))
+                        acknowledgement, refused: acknowledgement.origin == own.origin ? refused : nil)))
         }
-        state.withLock { $0.acknowledged = (own.vector, refusal, now) }
+        state.withLock { $0.acknowledged = (own.vector, refused, now) }
     }
 }

@@ -38,18 +38,18 @@ extension ArchiveTransport {
         let refusers = state.withLock { state in
             let oldest = clock.wallMilliseconds() - limits.leaseMilliseconds
             return state.acknowledgements.compactMap { acknowledgement in
-                state.refusals[acknowledgement.origin].flatMap { refusal in
-                    acknowledgement.milliseconds >= oldest && !refusal.isEnded(by: newest)
-                        ? (acknowledgement, refusal) : nil
+                state.refused[acknowledgement.origin].flatMap { refused in
+                    acknowledgement.milliseconds >= oldest && !refused.isEnded(by: newest)
+                        ? (acknowledgement, refused) : nil
                 }
             }
         }
         guard !refusers.isEmpty else { return false }
         let (own, ours, mine) = try await blocking { [replica] in
-            try replica.read { (try Identity($0).origin, try KnownVersions($0).vector, try Refusal($0)) }
+            try replica.read { (try Identity($0).origin, try KnownVersions($0).vector, try RefusedChanges($0)) }
         }
-        return refusers.contains { theirs, refusal in
-            guard refusal.isEnded(by: ours) else { return false }
+        return refusers.contains { theirs, refused in
+            guard refused.isEnded(by: ours) else { return false }
             // Of two that refuse something of one another, the one with the smaller origin comes back.
             return own > theirs.origin || !(mine?.isEnded(by: theirs.vector) ?? false)
         }

@@ -25,10 +25,10 @@ package final class ArchiveTransport: Transport {
     struct State {
         var session: Session?
         var lacks: [OriginID: Lack] = [:]
-        var acknowledged: (vector: VersionVector, refusal: Refusal?, time: Int64)?
+        var acknowledged: (vector: VersionVector, refused: RefusedChanges?, time: Int64)?
         var acknowledgements: [Acknowledgement] = []
         /// What others refuse for ever, by their origins.
-        var refusals: [OriginID: Refusal] = [:]
+        var refused: [OriginID: RefusedChanges] = [:]
         var acknowledgementTags: [String: String] = [:]
         /// When what is done from time to time was done, in steady milliseconds.
         var regularly: Int64 = .min

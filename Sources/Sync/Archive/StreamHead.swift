@@ -31,18 +31,18 @@ struct ArchivedAcknowledgement: Sendable, Hashable, Codable {
     var refused: StoredVector?
     var horizon: StoredVector?
 
-    init(_ acknowledgement: Acknowledgement, refusal: Refusal? = nil) {
+    init(_ acknowledgement: Acknowledgement, refused: RefusedChanges? = nil) {
         origin = StoredOrigin(acknowledgement.origin)
         vector = StoredVector(acknowledgement.vector)
         milliseconds = acknowledgement.milliseconds
         witness = StoredOrigin(acknowledgement.witness)
-        refused = refusal.map { StoredVector($0.first) }
-        horizon = refusal.map { StoredVector($0.horizon) }
+        self.refused = refused.map { StoredVector($0.first) }
+        horizon = refused.map { StoredVector($0.horizon) }
     }
 
-    var refusal: Refusal? {
+    var refusedChanges: RefusedChanges? {
         guard let refused, let horizon else { return nil }
-        return Refusal(first: refused.vector, horizon: horizon.vector)
+        return RefusedChanges(first: refused.vector, horizon: horizon.vector)
     }
 
     var acknowledgement: Acknowledgement {

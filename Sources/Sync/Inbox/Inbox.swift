@@ -183,7 +183,7 @@ package final class Inbox: Sendable {
     ///
     /// - Parameter theirs: What the peer has merged.
     package func needsContent(of theirs: VersionVector) throws -> Bool {
-        try replica.read { try Refusal($0) }?.isEnded(by: theirs) ?? false
+        try replica.read { try RefusedChanges($0) }?.isEnded(by: theirs) ?? false
     }
 
     /// The time until deferred changes may be asked for again, in milliseconds; nil when none are deferred,

@@ -100,7 +100,7 @@ extension Scenario {
     }
 
     /// Makes one machine anew from another that has compacted what it lacks, as an operator does with `syncd clone`.
-    /// What only that machine had is lost.
+    /// What only that machine had is lost. Only a machine that cannot come back by itself is made anew.
     ///
     /// - Returns: False when no machine needs it.
     func cloneAnew() throws -> Bool {
@@ -128,6 +128,7 @@ extension Scenario {
         let horizon: VersionVector
         /// The origins whose changes it refuses, because their writers had not seen all that is compacted here.
         let refused: VersionVector
+        let profile: ContentProfile?
 
         init?(_ machine: SimulatedMachine) throws {
             let view = FileView(machine: machine)
@@ -137,6 +138,7 @@ extension Scenario {
             vector = try view.vector()
             horizon = try view.horizon()
             refused = try view.refused()
+            profile = try machine.daemon?.replica.read { try ContentProfile($0) }
         }
 
         /// True when the machine gets nothing from `host` any more, or not all that `host` has.
@@ -155,10 +157,18 @@ extension Scenario {
         // Of two camps of machines, that of the greatest origin grows: the new name of a copy is next to that of its
         // host, so the copy does not go back.
         for host in states.reversed() {
-            if let state = states.first(where: { $0.machine !== host.machine && $0.needs(host) }) {
+            let needing = states.filter { $0.machine !== host.machine && $0.needs(host) }
+            if let state = needing.first(where: { !comesBack($0, to: host) }) {
                 return (state.machine, host.machine)
             }
         }
         return nil
+    }
+
+    /// True for a machine that gets the other one's content by itself: from it, or from the archive that both follow.
+    private func comesBack(_ state: State, to host: State) -> Bool {
+        guard state.profile != nil, state.profile == host.profile else { return false }
+        return follows[state.machine.index].contains(host.machine.index)
+            || archived.isSuperset(of: [state.machine.index, host.machine.index])
     }
 }

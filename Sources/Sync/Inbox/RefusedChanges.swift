@@ -3,7 +3,7 @@ import Journal
 
 /// What a replica refuses for ever: changes whose writers had not seen what is compacted there. The content of a replica
 /// that has merged them, and lacks nothing that is compacted there, brings them; see ``Return``.
-struct Refusal: Sendable, Hashable {
+struct RefusedChanges: Sendable, Hashable {
     /// The first version of each origin that is refused.
     let first: VersionVector
     /// What is compacted at the replica.
