@@ -142,6 +142,7 @@ package final class ArchiveTransport: Transport {
     /// does not read its own stream, and must read that one.
     private func leaveStreamIfRestored(_ session: Session) async throws {
         let holds = await session.writer.holds
+        guard !holds.ranges.isEmpty else { return }
         let have = try await blocking { [replica] in try replica.read { try JournalReader($0).vector() } }
         if !holds.isCovered(by: have) { await session.writer.takeNewStream() }
     }
