@@ -21,6 +21,8 @@ final class ArchiveStore: @unchecked Sendable {
     /// How often the store is down now.
     private var outages = 0
     private var isHealed = false
+    /// How many archives were made here: a store that was restored may have lost one.
+    private(set) var made = 0
     /// The latest time at which something may arrive that was sent before all faults ended.
     private(set) var latestArrival: Int64 = 0
 
@@ -170,6 +172,8 @@ final class ArchiveStore: @unchecked Sendable {
             onPack(machine, bytes)
         } else if key.hasPrefix(ArchiveStore.manifests) {
             mark(.snapshotArchived)
+        } else if key == ArchiveStore.meta {
+            made += 1
         }
         return true
     }

@@ -16,7 +16,8 @@ extension ScenarioPlan {
         guard kinds.contains(.archive) else { return nil }
         var random = streams.stream(.archives, 1)
         let all = Set(follows.indices)
-        let some = all.filter { _ in random.chance(60) }
+        // Not by the set's order, which differs from process to process.
+        let some = Set(follows.indices.filter { _ in random.chance(60) })
         let (members, isAlone) = random.pick([(all, true), (all, true), (all, false), (some, false)])
         // What is left must still connect all machines.
         if isAlone { follows = follows.map { _ in [] } }

@@ -40,10 +40,11 @@ extension Scenario {
         else { return false }
         if hasShortLease { return true }
         // An identity that no file has any more holds everything back until its lease ends. A machine leaves one when
-        // it returns with changes that its host had not seen, and when its disk has lost what others had got.
+        // it returns with changes that its host had not seen, and when its disk has lost what others had got. A store
+        // that lost an archive leaves the archive's.
         let finished = try machines.flatMap { try FileView(machine: $0).finished() }
         return plan.kinds.isDisjoint(with: FaultKind.ofIdentity) && counts.marks[.clonedAnew] == nil
-            && counts.marks[.rekeyRolledBack] == nil && leftAtReturns.allSatisfy(finished.contains)
+            && counts.marks[.rekeyRolledBack] == nil && store?.made ?? 0 <= 1 && leftAtReturns.allSatisfy(finished.contains)
     }
 
     /// True when leases end while this harness waits.
