@@ -39,7 +39,7 @@ extension ArchiveTransport {
             let oldest = clock.wallMilliseconds() - limits.leaseMilliseconds
             return state.acknowledgements.compactMap { acknowledgement in
                 state.refused[acknowledgement.origin].flatMap { refused in
-                    acknowledgement.milliseconds >= oldest && !refused.isEnded(by: newest)
+                    acknowledgement.milliseconds >= oldest && !refused.isPart(of: newest)
                         ? (acknowledgement, refused) : nil
                 }
             }

@@ -181,9 +181,13 @@ package final class Inbox: Sendable {
     /// True when a peer has merged changes that are refused here for ever, because their writers had not seen what is
     /// compacted here, and lacks nothing that is. Its content then has everything; see ``Return``.
     ///
-    /// - Parameter theirs: What the peer has merged.
-    package func needsContent(of theirs: VersionVector) throws -> Bool {
-        try replica.read { try RefusedChanges($0) }?.isEnded(by: theirs) ?? false
+    /// - Parameters:
+    ///   - theirs: What the peer has merged.
+    ///   - isNewest: True for what the newest snapshot of an archive has: everybody comes back by that one. Where it lacks
+    ///     something that is compacted here, that is written again on top of it.
+    package func needsContent(of theirs: VersionVector, isNewest: Bool = false) throws -> Bool {
+        guard let refused = try replica.read({ try RefusedChanges($0) }) else { return false }
+        return isNewest ? refused.isPart(of: theirs) : refused.isEnded(by: theirs)
     }
 
     /// The time until deferred changes may be asked for again, in milliseconds; nil when none are deferred,

@@ -22,8 +22,9 @@ struct RefusedChanges: Sendable, Hashable {
         horizon = try Horizon(db).vector
     }
 
-    /// True when the content of a replica that has merged `vector` brings something that is refused.
-    func isEnded(by vector: VersionVector) -> Bool {
-        vector.covers(horizon) && first.entries.contains { vector[$0.origin] >= $0.version }
-    }
+    /// True when a replica that has merged `vector` has something that is refused.
+    func isPart(of vector: VersionVector) -> Bool { first.entries.contains { vector[$0.origin] >= $0.version } }
+
+    /// True when such a replica lacks nothing, either, that is compacted at the one that refuses.
+    func isEnded(by vector: VersionVector) -> Bool { vector.covers(horizon) && isPart(of: vector) }
 }

@@ -243,7 +243,9 @@ final class PeerFollower: Sendable {
             return false
         }
         return try await blocking { [session] in
-            guard try session.inbox.needsContent(of: offered) else { return false }
+            guard try session.inbox.needsContent(of: offered, isNewest: session.transport.isArchive) else {
+                return false
+            }
             return try end.heldBack.isEmpty || session.replica.identity().origin < peer
         }
     }

@@ -31,7 +31,7 @@ struct ArchiveReturnTests {
             let report = try await fixture.exchange(over: over)
             try await over.finish()
             let offered = try #require(await over.offered(report.theirs))
-            guard try fixture.inbox.needsContent(of: offered) else { return false }
+            guard try fixture.inbox.needsContent(of: offered, isNewest: true) else { return false }
         } catch let error as SyncError where error.code == .behindHorizon {}
         archive.clock.advance(1_000)
         return await returning.attempt(over, VersionVector(), OriginID(high: .max, low: .max))
@@ -64,6 +64,29 @@ struct ArchiveReturnTests {
         let over = archive.transport(b)
         try await b.exchange(over: over)
         #expect(try await over.makeSnapshotIfDue())
+    }
+
+    @Test("who refuses what is in the newest snapshot comes back by it, although that lacks what is compacted here")
+    func newestLacksCompacted() async throws {
+        let (a, b) = (try compacted("a", row: 1), try archive.replica("b"))
+        try b.execute("INSERT INTO t VALUES (2, 'b')")
+        // Two snapshots at once: the maker of the later one does not know of the first.
+        let ofB = archive.transport(b)
+        try await b.exchange(over: ofB)
+        try await archive.exchange(a)
+        archive.clock.advance(1_000)
+        try await ofB.writeSnapshot()
+        let (first, second) = (try a.origin, try b.origin)
+        for _ in 0..<5 {
+            for fixture in [a, b] {
+                _ = try await follow(fixture)
+                archive.clock.advance(60_000)
+            }
+        }
+        #expect(try a.origin != first && b.origin == second)
+        for fixture in [a, b] { #expect(try fixture.text("SELECT a FROM t ORDER BY id") == ["a 19", "b"]) }
+        #expect(try a.vector == b.vector)
+        for fixture in [a, b] { #expect(try await !follow(fixture)) }
     }
 
     @Test("who refuses for ever what another one has merged says so, and that one puts its content into the archive")
