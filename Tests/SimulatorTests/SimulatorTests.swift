@@ -33,8 +33,8 @@ struct SimulatorTests {
 
     @Test("one seed gives one scenario, in two processes, for any order of hashing")
     func determinism() throws {
-        // With an archive, with one that is collected, with one that some of the machines follow, and without.
-        for seed in ["40", "91000035", "91000144", "2"] {
+        // With an archive, with one that some of the machines follow, and without.
+        for seed in ["40", "91000144", "2"] {
             let arguments = [seed, "1", "--hashes", "--attempts", "0"]
             let once = try simulate(arguments)
             let again = try simulate(arguments, environment: ["SWIFT_DETERMINISTIC_HASHING=1"])

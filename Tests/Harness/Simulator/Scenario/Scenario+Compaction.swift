@@ -44,7 +44,8 @@ extension Scenario {
         // that lost an archive leaves the archive's.
         let finished = try machines.flatMap { try FileView(machine: $0).finished() }
         return plan.kinds.isDisjoint(with: FaultKind.ofIdentity) && counts.marks[.clonedAnew] == nil
-            && counts.marks[.rekeyRolledBack] == nil && store?.made ?? 0 <= 1 && leftAtReturns.allSatisfy(finished.contains)
+            && counts.marks[.rekeyRolledBack] == nil && store?.made ?? 0 <= 1
+            && leftAtReturns.allSatisfy(finished.contains)
     }
 
     /// True when leases end while this harness waits.
