@@ -161,6 +161,34 @@ struct ArchiveCollectorTests {
         #expect(parts == left)
     }
 
+    @Test("what several collectors marked at the same time is counted once, and removed once")
+    func markedTwice() async throws {
+        let (a, _) = try await filled()
+        for _ in 0..<2 {
+            clock.advance(1_000)
+            let over = archive.transport(a)
+            try await a.exchange(over: over)
+            try await over.writeSnapshot()
+        }
+        _ = try await collect()
+        let mark = try #require(store.keys.first { $0.hasPrefix("1/g/") })
+        clock.advance(1_000)
+        #expect(try await store.create(mark + "f", try #require(store.content[mark])))
+        let waiting = try await collect()
+        #expect((waiting.waitingMarks, waiting.removedPacks, waiting.removedSnapshots) == (3, 0, 0))
+        // The first mark is old enough, and the second is not.
+        clock.advance(86_399_500)
+        let dry = try await collect(isDryRun: true)
+        #expect((dry.waitingMarks, dry.removedPacks, dry.removedSnapshots) == (0, 2, 1))
+        let removed = try await collect()
+        #expect((removed.waitingMarks, removed.removedPacks, removed.removedSnapshots) == (0, 2, 1))
+        #expect((removed.removedBytes, removed.nextMilliseconds) == (dry.removedBytes, nil))
+        clock.advance(1_000)
+        let again = try await collect()
+        #expect((again.removedPacks, again.removedSnapshots) == (0, 0))
+        #expect(store.keys.filter { $0.hasPrefix("1/g/") }.count == 1)
+    }
+
     @Test("a damaged pack stays with all behind it, and is named")
     func damaged() async throws {
         _ = try await filled()

@@ -132,42 +132,52 @@ package struct ArchiveCollector: Sendable {
         _ onProgress: @Sendable (Report) -> Void
     ) async throws -> [Marked] {
         var done: [Marked] = []
+        // Collectors that ran at the same time may have marked the same objects: each of those counts once.
+        var removed: Set<String> = []
+        var waiting: [String: Int64] = [:]
+        var needed: Set<String> = []
         for marked in found.marks {
             let due = marked.milliseconds + settings.graceMilliseconds
-            let packs = try await packs(of: marked.mark)
-            let snapshots = marked.mark.snapshots.filter { found.manifests.contains($0) }
+            let packs = try await packs(of: marked.mark).filter { !removed.contains($0.0.key) }
+            let snapshots = marked.mark.snapshots.filter { found.manifests.contains($0) && !removed.contains($0) }
             guard !packs.isEmpty || !snapshots.isEmpty else {
                 if due <= found.now { done.append(marked) }
                 continue
             }
             guard due <= found.now else {
-                report.waitingMarks += packs.count + snapshots.count
-                report.nextMilliseconds = min(report.nextMilliseconds ?? .max, due)
+                for name in packs.map(\.0.key) + snapshots { waiting[name] = min(waiting[name] ?? .max, due) }
                 continue
             }
-            var needed = 0
+            var stays = 0
             for (pack, place) in packs {
                 guard try await isNeedless(pack, place, marked.mark, found, reader) else {
-                    needed += 1
+                    stays += 1
+                    needed.insert(pack.key)
                     continue
                 }
                 if !isDryRun { try await store.delete(pack.key) }
+                removed.insert(pack.key)
                 report.removedPacks += 1
                 report.removedBytes += Int64(pack.size)
                 onProgress(report)
             }
-            if needed > 0, found.plan.obstacles.isEmpty {
-                report.obstacles.append(
-                    "\(needed) packs that were marked are needed again: a replica or a snapshot lacks their changes")
-            }
             for id in snapshots where found.plan.surplus.contains(id) {
                 // The manifest first: nobody begins to read it any more.
                 if !isDryRun { try await store.delete(ArchiveKeys.manifest(id)) }
+                removed.insert(id)
                 report.removedSnapshots += 1
                 try await remove(found.parts[id] ?? [], isDryRun, &report)
                 onProgress(report)
             }
-            if !isDryRun, needed == 0 { done.append(marked) }
+            if !isDryRun, stays == 0 { done.append(marked) }
+        }
+        let waits = waiting.filter { !removed.contains($0.key) }
+        report.waitingMarks = waits.count
+        report.nextMilliseconds = waits.values.min()
+        needed.subtract(removed)
+        if !needed.isEmpty, found.plan.obstacles.isEmpty {
+            report.obstacles.append(
+                "\(needed.count) packs that were marked are needed again: a replica or a snapshot lacks their changes")
         }
         return done
     }

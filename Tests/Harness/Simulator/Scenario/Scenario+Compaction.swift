@@ -168,9 +168,8 @@ extension Scenario {
     }
 
     /// True for a machine that gets the other one's content by itself: from it, or from the archive that both follow.
-    /// Not once some machine was made anew: what that one alone had, and others had built on, is gone.
     private func comesBack(_ state: State, to host: State) -> Bool {
-        guard counts.marks[.clonedAnew] == nil, let fits = state.profile, fits == host.profile else { return false }
+        guard let fits = state.profile, fits == host.profile else { return false }
         return follows[state.machine.index].contains(host.machine.index)
             || archived.isSuperset(of: [state.machine.index, host.machine.index])
     }
