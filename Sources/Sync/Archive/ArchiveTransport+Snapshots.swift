@@ -6,7 +6,7 @@ import Synchronization
 extension ArchiveTransport {
     /// What a replica has that returned by the archive: what is in its newest whole snapshot. nil without one.
     var offered: VersionVector? {
-        get async { await state.withLock { $0.session }?.reader.newestSnapshot?.manifest.vector }
+        get async { await state.withLock { $0.session }?.reader.newestSnapshot?.snapshot.manifest.vector }
     }
 
     /// Makes a snapshot when the newest one is old, or when a replica needs another one to get what it refuses for ever.
@@ -16,11 +16,8 @@ extension ArchiveTransport {
     package func makeSnapshotIfDue() async throws -> Bool {
         guard let session = state.withLock({ $0.session }) else { return false }
         try await session.reader.lookAtSnapshots()
-        let now = clock.wallMilliseconds()
-        if let newest = await session.reader.newestSnapshot,
-            now - newest.milliseconds < limits.archive.snapshotMilliseconds
-        {
-            guard try await isWanted(besides: newest.manifest.vector) else { return false }
+        if let newest = await session.reader.newestSnapshot, !isOld(newest) {
+            guard try await isWanted(besides: newest.snapshot.manifest.vector) else { return false }
         }
         // Only a replica that has everything that anybody can take; then no pack is needed besides the snapshot.
         let whole = await session.reader.wholeAfterNewestSnapshot
@@ -29,7 +26,25 @@ extension ArchiveTransport {
         }
         guard isComplete else { return false }
         try await writeSnapshot()
+        state.withLock { $0.madeSnapshot = clock.steadyMilliseconds() }
         return true
+    }
+
+    /// True when it is time for a newer snapshot, by this machine's clock and that of the store. Either may be wrong:
+    /// then this process makes one each ``ArchiveLimits/snapshotMilliseconds`` at most, and one when it has seen no newer
+    /// one for so long.
+    private func isOld(_ newest: ListedSnapshot) -> Bool {
+        let steady = clock.steadyMilliseconds()
+        let age = clock.wallMilliseconds() - newest.stored
+        let interval = limits.archive.snapshotMilliseconds
+        return state.withLock { state in
+            if state.newest?.id != newest.snapshot.manifest.id {
+                state.newest = (newest.snapshot.manifest.id, steady)
+            }
+            let seen = state.newest.map { steady - $0.since } ?? 0
+            let isOnlyHere = state.madeSnapshot.map { steady - $0 < interval } ?? false
+            return seen >= interval || age >= interval && !isOnlyHere
+        }
     }
 
     /// True when the content of this replica brings another one what that refuses for ever, and what is in the newest

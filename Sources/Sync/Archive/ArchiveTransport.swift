@@ -34,6 +34,10 @@ package final class ArchiveTransport: Transport {
         var regularly: Int64 = .min
         var looked: Int64 = .min
         var saidCrowded = false
+        /// The newest snapshot, and since when it is known here, in steady milliseconds.
+        var newest: (id: String, since: Int64)?
+        /// When this process last made one, in steady milliseconds.
+        var madeSnapshot: Int64?
         /// What was logged of snapshots that lack something.
         var saidLacking: Set<String> = []
         var noted: ArchiveNotes.Position?

@@ -9,15 +9,15 @@ struct SnapshotStore: Sendable {
     ///
     /// - Throws: ``SyncError`` of the store.
     func all() async throws -> [ArchivedSnapshot] {
-        var snapshots: [ArchivedSnapshot] = []
+        var snapshots: [ListedSnapshot] = []
         for object in try await store.listAll(ArchiveKeys.manifests) {
             if let bytes = try await store.get(object.key),
                 let snapshot: ArchivedSnapshot = try? ArchiveJSON.decode(bytes, "A manifest")
             {
-                snapshots.append(snapshot)
+                snapshots.append(ListedSnapshot(snapshot: snapshot, stored: object.milliseconds))
             }
         }
-        return snapshots.sorted { ($0.milliseconds, $0.manifest.id) < ($1.milliseconds, $1.manifest.id) }
+        return snapshots.sorted().map(\.snapshot)
     }
 
     /// The snapshots of which no part is known to be missing or damaged, the oldest first.

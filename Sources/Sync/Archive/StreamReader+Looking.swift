@@ -8,15 +8,16 @@ extension StreamReader {
     /// - Parameter isThorough: True to look for the parts of all snapshots, not only when one is new.
     /// - Throws: ``SyncError`` of the store.
     func lookAtSnapshots(isThorough: Bool = false) async throws {
-        let keys = try await store.listAll(ArchiveKeys.manifests).map(\.key)
-        var found: [String: ArchivedSnapshot?] = [:]
-        for key in keys {
-            if let known = manifests[key] {
-                found.updateValue(known, forKey: key)
-            } else if let bytes = try await store.get(key) {
+        var found: [String: ListedSnapshot?] = [:]
+        for object in try await store.listAll(ArchiveKeys.manifests) {
+            if let known = manifests[object.key] {
+                found.updateValue(known, forKey: object.key)
+            } else if let bytes = try await store.get(object.key) {
                 let snapshot: ArchivedSnapshot? = note(
-                    try await PackReader.found { try ArchiveJSON.decode(bytes, "The manifest \(key)") }, key)
-                found.updateValue(snapshot, forKey: key)
+                    try await PackReader.found { try ArchiveJSON.decode(bytes, "The manifest \(object.key)") },
+                    object.key)
+                found.updateValue(
+                    snapshot.map { ListedSnapshot(snapshot: $0, stored: object.milliseconds) }, forKey: object.key)
             }
         }
         let hasNew = found.keys.contains { manifests[$0] == nil }
@@ -48,10 +49,11 @@ extension StreamReader {
 
     /// Works out what is in snapshots that are whole.
     func countSnapshots() {
-        let whole = manifests.values.compactMap { $0 }.filter { parts.isWhole($0.manifest) }
+        let listed = manifests.values.compactMap { $0 }.filter { parts.isWhole($0.snapshot.manifest) }
+        let whole = listed.map(\.snapshot)
         base = whole.reduce(into: VersionVector()) { $0.merge($1.horizon.vector) }
-        newestSnapshot = whole.max { ($0.milliseconds, $0.manifest.id) < ($1.milliseconds, $1.manifest.id) }
-        baseOfNewest = base.limited(to: newestSnapshot?.manifest.vector ?? VersionVector())
+        newestSnapshot = listed.max()
+        baseOfNewest = base.limited(to: newestSnapshot?.snapshot.manifest.vector ?? VersionVector())
         collected = Collected(marks.values, snapshots: whole.map(\.manifest.vector))
     }
 

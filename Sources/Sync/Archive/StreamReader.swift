@@ -56,7 +56,7 @@ actor StreamReader {
     private let until: Int64
 
     /// The manifests, by their keys; nil for a damaged one.
-    var manifests: [String: ArchivedSnapshot?] = [:]
+    var manifests: [String: ListedSnapshot?] = [:]
     var parts = SnapshotParts()
     /// What the archive holds besides packs, in whole snapshots: what was compacted before they were made.
     var base = VersionVector()
@@ -65,9 +65,9 @@ actor StreamReader {
     /// one return by it, and write again what was in theirs.
     var baseOfNewest = VersionVector()
     /// What the other snapshots lack, in sentences.
-    var lacking: [String] { manifests.values.compactMap { $0 }.compactMap { parts.lack(of: $0.manifest) } }
+    var lacking: [String] { manifests.values.compactMap { $0 }.compactMap { parts.lack(of: $0.snapshot.manifest) } }
     /// The newest whole snapshot: what a replica gets that returns by the archive.
-    var newestSnapshot: ArchivedSnapshot?
+    var newestSnapshot: ListedSnapshot?
     /// The packs that a collection removed, or may remove.
     var collected = Collected()
     var marks: [String: CollectionMark] = [:]

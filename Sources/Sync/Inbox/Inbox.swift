@@ -178,16 +178,31 @@ package final class Inbox: Sendable {
         return try replica.read { try DeferredOrigins($0).deferred(latest: latest, from: theirs) }
     }
 
-    /// True when a peer has merged changes that are refused here for ever, because their writers had not seen what is
-    /// compacted here, and lacks nothing that is. Its content then has everything; see ``Return``.
+    /// True when the newest snapshot of an archive has changes that are refused here for ever, because their writers had
+    /// not seen what is compacted here. Everybody comes back by that snapshot; see ``Return``. Where it lacks something
+    /// that is compacted here, that is written again on top of it.
+    package func needsContent(ofSnapshot vector: VersionVector) throws -> Bool {
+        try replica.read { try RefusedChanges($0)?.isPart(of: vector) ?? false }
+    }
+
+    /// True when a peer has merged changes that are refused here for ever, and this replica is the one that has to take
+    /// the other's content; see ``Return``.
     ///
     /// - Parameters:
     ///   - theirs: What the peer has merged.
-    ///   - isNewest: True for what the newest snapshot of an archive has: everybody comes back by that one. Where it lacks
-    ///     something that is compacted here, that is written again on top of it.
-    package func needsContent(of theirs: VersionVector, isNewest: Bool = false) throws -> Bool {
-        guard let refused = try replica.read({ try RefusedChanges($0) }) else { return false }
-        return isNewest ? refused.isPart(of: theirs) : refused.isEnded(by: theirs)
+    ///   - horizon: What is compacted there.
+    ///   - isMutual: True when it refuses for ever something that this replica has sent.
+    ///   - peer: Its origin.
+    package func needsContent(
+        of theirs: VersionVector, horizon: VersionVector, isMutual: Bool, peer: OriginID
+    ) throws -> Bool {
+        try replica.read { db in
+            guard let refused = try RefusedChanges(db), refused.isPart(of: theirs) else { return false }
+            let isSmaller = try Identity(db).origin < peer
+            // A peer that lacks what is compacted here comes back itself, unless each lacks what the other has compacted.
+            return try refused.isEnded(by: theirs)
+                ? !isMutual || isSmaller : isSmaller && !KnownVersions(db).vector.covers(horizon)
+        }
     }
 
     /// The time until deferred changes may be asked for again, in milliseconds; nil when none are deferred,

@@ -20,6 +20,9 @@ final class PeerFollower: Sendable {
     /// What the peer last said that it has.
     private let theirs = Mutex(VersionVector())
 
+    /// What the peer last said that is compacted there.
+    private let theirHorizon = Mutex(VersionVector())
+
     /// The last hello: what this replica had then, and when that was, in steady milliseconds.
     private struct Greeting {
         var vector: VersionVector
@@ -165,6 +168,7 @@ final class PeerFollower: Sendable {
     private func greet() async throws -> Hello {
         let vector = try await blocking { [session] in try session.inbox.vector() }
         let hello = try await session.greet()
+        theirHorizon.withLock { $0 = hello.horizon }
         greeted.withLock { $0 = Greeting(vector: vector, time: session.clock.steadyMilliseconds()) }
         return hello
     }
@@ -236,17 +240,17 @@ final class PeerFollower: Sendable {
         }
     }
 
-    /// True when the peer has merged what is refused here for ever. Of two that refuse something of one another, it is
-    /// the one with the smaller origin.
+    /// True when what is refused here for ever can only come with the content of the peer.
     private func needsContent(after end: PullEnd) async throws -> Bool {
         guard let peer = currentStatus.origin, let offered = await session.transport.offered(end.vector) else {
             return false
         }
+        let horizon = theirHorizon.withLock { $0 }
         return try await blocking { [session] in
-            guard try session.inbox.needsContent(of: offered, isNewest: session.transport.isArchive) else {
-                return false
-            }
-            return try end.heldBack.isEmpty || session.replica.identity().origin < peer
+            session.transport.isArchive
+                ? try session.inbox.needsContent(ofSnapshot: offered)
+                : try session.inbox.needsContent(
+                    of: offered, horizon: horizon, isMutual: !end.heldBack.isEmpty, peer: peer)
         }
     }
 

@@ -1,3 +1,4 @@
+import GRDB
 import Journal
 import Logging
 import TestSupport
@@ -31,7 +32,7 @@ struct ArchiveReturnTests {
             let report = try await fixture.exchange(over: over)
             try await over.finish()
             let offered = try #require(await over.offered(report.theirs))
-            guard try fixture.inbox.needsContent(of: offered, isNewest: true) else { return false }
+            guard try fixture.inbox.needsContent(ofSnapshot: offered) else { return false }
         } catch let error as SyncError where error.code == .behindHorizon {}
         archive.clock.advance(1_000)
         return await returning.attempt(over, VersionVector(), OriginID(high: .max, low: .max))
@@ -87,6 +88,46 @@ struct ArchiveReturnTests {
         for fixture in [a, b] { #expect(try fixture.text("SELECT a FROM t ORDER BY id") == ["a 19", "b"]) }
         #expect(try a.vector == b.vector)
         for fixture in [a, b] { #expect(try await !follow(fixture)) }
+    }
+
+    @Test("the snapshot that was written last is the newest, also when a machine with a wrong clock has made another one")
+    func wrongClock() async throws {
+        let (a, b) = (try archive.replica("a"), try archive.replica("b"))
+        try a.execute("INSERT INTO t VALUES (1, 'old')")
+        for fixture in [a, b] { try await archive.exchange(fixture) }
+        let year: Int64 = 365 * 86_400_000
+        let ahead = ManualClock(wall: archive.clock.wallMilliseconds() + year)
+        let ofA = archive.transport(a, clock: ahead)
+        try await a.exchange(over: ofA)
+        #expect(try await ofA.makeSnapshotIfDue())
+        try b.execute("UPDATE t SET a = 'new'")
+        let ofB = archive.transport(b)
+        try await b.exchange(over: ofB)
+        #expect(try await !ofB.makeSnapshotIfDue())
+        // By its own clock, the first machine would make one at each look.
+        ahead.advance(1_000)
+        try await a.exchange(over: ofA)
+        #expect(try await !ofA.makeSnapshotIfDue())
+
+        archive.clock.advance(archive.limits.archive.snapshotMilliseconds)
+        try await b.exchange(over: ofB)
+        #expect(try await ofB.makeSnapshotIfDue())
+        #expect(await ofB.offered == (try b.vector))
+        var clone = Clone(
+            from: ArchiveSnapshots(archive.store, limits: archive.limits), to: archive.directory.file("clone"))
+        clone.clock = archive.clock
+        #expect(try await clone.run().snapshot == ArchiveSnapshots(archive.store).newest().manifest.id)
+        let cloned = try Replica.open(at: archive.directory.file("clone"), options: .unsynced)
+        #expect(try cloned.read { try String.fetchAll($0, sql: "SELECT a FROM t") } == ["new"])
+
+        // A clock that is behind does not show that a snapshot is old: what this process has seen does.
+        let behind = ManualClock(wall: archive.clock.wallMilliseconds() - year)
+        let late = archive.transport(b, clock: behind)
+        try await b.exchange(over: late)
+        #expect(try await !late.makeSnapshotIfDue())
+        behind.advance(archive.limits.archive.snapshotMilliseconds)
+        try await b.exchange(over: late)
+        #expect(try await late.makeSnapshotIfDue())
     }
 
     @Test("who refuses for ever what another one has merged says so, and that one puts its content into the archive")

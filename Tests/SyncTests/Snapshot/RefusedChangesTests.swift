@@ -49,8 +49,13 @@ struct RefusedChangesTests {
     }
 
     private func needsContent(_ place: Int, of other: Int) throws -> Bool {
-        let theirs = try replicator(other).inbox.vector()
-        return try replicator(place).inbox.needsContent(of: theirs)
+        try needsContent(place, of: other, replicator(other).inbox.vector())
+    }
+
+    private func needsContent(_ place: Int, of other: Int, _ theirs: VersionVector) throws -> Bool {
+        try replicator(place).inbox.needsContent(
+            of: theirs, horizon: replicas[other].read { try Horizon($0).vector }, isMutual: false,
+            peer: replicas[other].identity().origin)
     }
 
     @Test("an exchange alone leaves them out")
@@ -87,6 +92,36 @@ struct RefusedChangesTests {
             replicator(2).inbox.vector().entries.map { entry in
                 .init(origin: entry.origin, version: entry.origin == OriginID(high: 1, low: 7) ? 1 : entry.version)
             })
-        #expect(try !replicator(0).inbox.needsContent(of: theirs))
+        #expect(try !needsContent(0, of: 2, theirs))
+    }
+
+    /// Each lacks what the other has compacted: A because it refuses that.
+    private func compactApart() async throws {
+        for price in 5...7 { try write(0, "UPDATE item SET price = \(price) WHERE id = 'a'") }
+        for place in [0, 2] { #expect(try await replicator(place).compact(keep: 0, lease: 0).removed > 0) }
+    }
+
+    @Test("of two that have compacted apart, the one with the smaller origin takes the content, also when it refuses it")
+    func apart() async throws {
+        try await compactApart()
+        #expect(try needsContent(0, of: 2))
+        #expect(try !needsContent(2, of: 0))
+        #expect(
+            try !Returning.isTurn(
+                replicas[2], theirs: replicator(0).inbox.vector(), peer: replicas[0].identity().origin))
+    }
+
+    @Test("the daemon of that one takes it, and both have all")
+    func daemonApart() async throws {
+        try await compactApart()
+        let replicator = try replicator(0, follows: [2])
+        let watch = try FileWatch(path: replicas[0].path)
+        let run = Task { await replicator.run() }
+        for await _ in watch.changes where try prices(0) == [7, 9] { break }
+        watch.stop()
+        run.cancel()
+        await run.value
+        try await sync(0, with: 2)
+        #expect(try prices(2) == [7, 9])
     }
 }

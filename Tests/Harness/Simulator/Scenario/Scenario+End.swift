@@ -117,7 +117,7 @@ extension Scenario {
                 "\(peer.name) \(peer.failures) failures, \(peer.lastError?.message ?? "no error")"
             }
             return
-                "  machine \(machine.index) \(machine.isUp ? "up" : "down") knows \(try view.vector()), staged \(try view.staged()); \(peers?.joined(separator: "; ") ?? "")"
+                "  machine \(machine.index) \(machine.isUp ? "up" : "down") knows \(try view.vector()), staged \(try view.staged()), horizon \(try view.horizon()), refuses \(try view.refused()); \(peers?.joined(separator: "; ") ?? "")"
         }
         return Violation(
             "P21",
