@@ -6,7 +6,7 @@ import Synchronization
 extension ArchiveTransport {
     /// What a replica has that returned by the archive: what is in its newest whole snapshot. nil without one.
     var offered: VersionVector? {
-        get async { await state.withLock { $0.session }?.reader.newestSnapshot?.snapshot.manifest.vector }
+        get async { await state.withLock { $0.session }?.reader.newestSnapshot?.vector }
     }
 
     /// Makes a snapshot when the newest one is old, or when a replica needs another one to get what it refuses for ever.
@@ -17,7 +17,7 @@ extension ArchiveTransport {
         guard let session = state.withLock({ $0.session }) else { return false }
         try await session.reader.lookAtSnapshots()
         if let newest = await session.reader.newestSnapshot, !isOld(newest) {
-            guard try await isWanted(besides: newest.snapshot.manifest.vector) else { return false }
+            guard try await isWanted(besides: newest.vector) else { return false }
         }
         // Only a replica that has everything that anybody can take; then no pack is needed besides the snapshot.
         let whole = await session.reader.wholeAfterNewestSnapshot

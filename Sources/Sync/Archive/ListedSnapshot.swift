@@ -1,15 +1,16 @@
+import Journal
+
 /// A snapshot, and when the archive's store got it.
-///
-/// Which of two snapshots is newer, the store's clock tells: a machine whose clock is ahead would otherwise make a
-/// snapshot that stays the newest one.
-struct ListedSnapshot: Sendable, Hashable, Comparable {
+struct ListedSnapshot: Sendable, Hashable, DatedSnapshot {
     let snapshot: ArchivedSnapshot
     /// When its manifest was written, in milliseconds since 1970 by the store's clock.
     let stored: Int64
 
-    static func < (a: ListedSnapshot, b: ListedSnapshot) -> Bool {
+    var vector: VersionVector { snapshot.manifest.vector }
+
+    func isDatedBefore(_ other: ListedSnapshot) -> Bool {
         // A store may tell whole seconds only.
-        (a.stored, a.snapshot.milliseconds, a.snapshot.manifest.id)
-            < (b.stored, b.snapshot.milliseconds, b.snapshot.manifest.id)
+        (stored, snapshot.milliseconds, snapshot.manifest.id)
+            < (other.stored, other.snapshot.milliseconds, other.snapshot.manifest.id)
     }
 }

@@ -17,7 +17,7 @@ struct SnapshotStore: Sendable {
                 snapshots.append(ListedSnapshot(snapshot: snapshot, stored: object.milliseconds))
             }
         }
-        return snapshots.sorted().map(\.snapshot)
+        return SnapshotOrder.sorted(snapshots).map(\.snapshot)
     }
 
     /// The snapshots of which no part is known to be missing or damaged, the oldest first.

@@ -52,8 +52,8 @@ extension StreamReader {
         let listed = manifests.values.compactMap { $0 }.filter { parts.isWhole($0.snapshot.manifest) }
         let whole = listed.map(\.snapshot)
         base = whole.reduce(into: VersionVector()) { $0.merge($1.horizon.vector) }
-        newestSnapshot = listed.max()
-        baseOfNewest = base.limited(to: newestSnapshot?.snapshot.manifest.vector ?? VersionVector())
+        newestSnapshot = SnapshotOrder.newest(listed)
+        baseOfNewest = base.limited(to: newestSnapshot?.vector ?? VersionVector())
         collected = Collected(marks.values, snapshots: whole.map(\.manifest.vector))
     }
 

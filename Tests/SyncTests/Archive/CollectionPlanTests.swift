@@ -79,6 +79,12 @@ struct CollectionPlanTests {
         #expect(weekly == ["day0", "day1", "day7", "day14"])
     }
 
+    @Test("a snapshot that was written while the store's clock was ahead takes the place of no newer one")
+    func future() {
+        let snapshots = (0...3).map { snapshot("day\($0)", vector(100 - $0), days: $0) }
+        #expect(plan(snapshots + [snapshot("ahead", vector(50), days: -365)]).surplus == ["ahead", "day3", "day2"])
+    }
+
     @Test("a snapshot that has what no other one has stays")
     func unique() {
         let snapshots = [

@@ -23,7 +23,7 @@ public struct CollectionSettings: Sendable, Hashable {
 /// rules are those of a model (docs/decisions/0041-collection.md).
 struct CollectionPlan: Sendable, Hashable {
     /// A snapshot.
-    struct Snapshot: Sendable, Hashable {
+    struct Snapshot: Sendable, Hashable, DatedSnapshot {
         var id: String
         /// The changes that it has.
         var vector: VersionVector
@@ -31,6 +31,8 @@ struct CollectionPlan: Sendable, Hashable {
         var milliseconds: Int64
         /// False when a part is missing or damaged.
         var isWhole: Bool
+
+        func isDatedBefore(_ other: Snapshot) -> Bool { (milliseconds, id) < (other.milliseconds, other.id) }
     }
 
     /// What a replica told the archive.
@@ -62,12 +64,13 @@ struct CollectionPlan: Sendable, Hashable {
 
     /// - Parameter now: In milliseconds since 1970.
     init(snapshots: [Snapshot], members: [Member], writers: [Writer], now: Int64, _ settings: CollectionSettings) {
-        let ordered = snapshots.sorted { ($0.milliseconds, $0.id) < ($1.milliseconds, $1.id) }
+        let ordered = SnapshotOrder.sorted(snapshots)
         let whole = ordered.filter(\.isWhole)
         var stay = Set(whole.suffix(CollectionPlan.newest).map(\.id))
         var weeks: Set<Int64> = []
         for snapshot in whole.reversed() where now - snapshot.milliseconds < settings.keepMilliseconds {
-            if weeks.insert(snapshot.milliseconds / CollectionPlan.weekMilliseconds).inserted {
+            // One from the future was written when the store's clock was wrong.
+            if weeks.insert(min(snapshot.milliseconds, now) / CollectionPlan.weekMilliseconds).inserted {
                 stay.insert(snapshot.id)
             }
         }
