@@ -60,6 +60,9 @@ package struct ArchiveCollector: Sendable {
     // MARK: - Looking
 
     private func look(_ meta: ArchiveMeta) async throws -> Found {
+        // The time first: nothing that is listed then is older than it seems. A snapshot of which a part has arrived
+        // meanwhile is still being written.
+        let now = try await time()
         // Acknowledgements before snapshots, heads and packs: what is told later only adds to them.
         var members: [CollectionPlan.Member] = []
         for object in try await store.listAll(ArchiveKeys.acknowledgements) {
@@ -102,7 +105,6 @@ package struct ArchiveCollector: Sendable {
         let marks = try await CollectionMarks(store: store).all().map {
             Marked(key: $0.object.key, mark: $0.mark, milliseconds: $0.object.milliseconds)
         }
-        let now = try await time()
         return Found(
             plan: CollectionPlan(snapshots: snapshots, members: members, writers: writers, now: now, settings),
             heads: heads, marks: marks, parts: parts, manifests: manifests, now: now)
