@@ -164,14 +164,17 @@ struct ArchiveCollectorTests {
     @Test("parts of a snapshot that is being written stay, however long a collector looks")
     func unfinished() async throws {
         _ = try await filled()
-        let slow = MemoryStore(clock: { [clock] in clock.wallMilliseconds() }) { [clock] verb, key in
-            if verb == .list, key == "1/m/" { clock.advance(86_400_000) }
-            return nil
-        }
+        let slow = MemoryStore(
+            clock: { [clock] in clock.wallMilliseconds() },
+            fault: { [clock] verb, key in
+                if verb == .list, key == "1/m/" { clock.advance(86_400_000) }
+                return nil
+            })
         slow.restore(store.content)
         let part = "1/s/0123456789abcdef0123456789abcdef/0"
         _ = try await slow.create(part, [1, 2, 3])
-        let collector = ArchiveCollector(slow, settings: settings, limits: limits, entropy: { UInt64.random(in: 0...99) })
+        let collector = ArchiveCollector(
+            slow, settings: settings, limits: limits, entropy: { UInt64.random(in: .min ... .max) })
         _ = try await collector.run(isDryRun: false)
         #expect(slow.keys.contains(part))
         _ = try await collector.run(isDryRun: false)

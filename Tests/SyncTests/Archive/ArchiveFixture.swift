@@ -40,7 +40,9 @@ struct ArchiveFixture {
     }
 
     /// - Parameter other: The clock of the replica's machine; nil for that of the store.
-    func transport(_ fixture: ReplicaFixture, logger: Logger? = nil, clock other: ManualClock? = nil) -> ArchiveTransport {
+    func transport(
+        _ fixture: ReplicaFixture, logger: Logger? = nil, clock other: ManualClock? = nil
+    ) -> ArchiveTransport {
         ArchiveTransport(
             store, replica: fixture.replica, limits: limits, clock: other ?? clock, logger: logger,
             entropy: { UInt64.random(in: .min ... .max) })

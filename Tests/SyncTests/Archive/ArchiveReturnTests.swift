@@ -90,7 +90,8 @@ struct ArchiveReturnTests {
         for fixture in [a, b] { #expect(try await !follow(fixture)) }
     }
 
-    @Test("the snapshot that was written last is the newest, also when a machine with a wrong clock has made another one")
+    @Test(
+        "the snapshot that was written last is the newest, also when a machine with a wrong clock has made another one")
     func wrongClock() async throws {
         let (a, b) = (try archive.replica("a"), try archive.replica("b"))
         try a.execute("INSERT INTO t VALUES (1, 'old')")

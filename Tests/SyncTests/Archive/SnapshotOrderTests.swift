@@ -13,7 +13,9 @@ struct SnapshotOrderTests {
         init(_ name: String, _ a: Int64, _ b: Int64 = 0, date: Int) {
             self.name = name
             vector = VersionVector(
-                [(UInt64(1), a), (2, b)].filter { $0.1 > 0 }.map { .init(origin: .init(high: $0.0, low: 1), version: $0.1) })
+                [(UInt64(1), a), (2, b)].filter { $0.1 > 0 }.map {
+                    .init(origin: .init(high: $0.0, low: 1), version: $0.1)
+                })
             self.date = date
         }
 

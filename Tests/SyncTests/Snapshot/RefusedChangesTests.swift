@@ -101,7 +101,8 @@ struct RefusedChangesTests {
         for place in [0, 2] { #expect(try await replicator(place).compact(keep: 0, lease: 0).removed > 0) }
     }
 
-    @Test("of two that have compacted apart, the one with the smaller origin takes the content, also when it refuses it")
+    @Test(
+        "of two that have compacted apart, the one with the smaller origin takes the content, also when it refuses it")
     func apart() async throws {
         try await compactApart()
         #expect(try needsContent(0, of: 2))
