@@ -85,11 +85,8 @@ struct Rebase {
 
     /// The row that both had was deleted here, and SQLite gave its key to another one.
     private func replacement() -> [Write] {
+        guard let theirs, !row.whole.hasSameValues(as: theirs) else { return [] }
         let columns = row.whole.columns.map { (name: $0.name, value: $0.value) }
-        let isSame = columns.allSatisfy { new in
-            theirs.flatMap { Rebase.column(new.name, of: $0)?.value } == new.value
-        }
-        guard !isSame else { return [] }
         return deletion() + [
             Write(branch: .mine, operation: .insert, life: life + 2, columns: columns, isMinted: true)
         ]
@@ -126,5 +123,15 @@ struct Rebase {
             Write(branch: .theirs, operation: .insert, life: next, columns: columns),
             Write(branch: .theirs, operation: .delete, life: next + 1), mine,
         ]
+    }
+}
+
+extension PastRow {
+    /// True when changes give the same columns the same values in both.
+    func hasSameValues(as other: PastRow) -> Bool {
+        func values(_ row: PastRow) -> [String: Value] {
+            Dictionary(row.columns.map { (SQLText.foldedName($0.name), $0.value) }, uniquingKeysWith: { $1 })
+        }
+        return values(self) == values(other)
     }
 }

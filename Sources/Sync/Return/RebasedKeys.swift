@@ -31,6 +31,32 @@ struct RebasedKeys {
         }
     }
 
+    /// Returns two rows for each key that belonged to a row which both have and which was deleted here, and then to a new
+    /// row, when the first one has another key on the other replica: what happened to it happens there.
+    func separated(_ unseen: UnseenRows) -> UnseenRows {
+        guard !meanings.isEmpty || !movedThere.isEmpty else { return unseen }
+        return unseen.mapTables { table in
+            guard let entry = minting(table) else { return table }
+            var table = table
+            table.rows = table.rows.flatMap { row -> [UnseenRows.Row] in
+                guard row.isOwnInsert, let base = row.base, base.isAlive,
+                    let number = row.key.first.flatMap(KeyMeanings.number)
+                else { return [row] }
+                let there = nameThere(of: number, in: entry.table)
+                guard there != number else { return [row] }
+                let deleted = PastRow(
+                    key: base.key, life: base.life + 1, isWhole: false, columns: [], last: row.unseen.last)
+                var former = UnseenRows.Row(
+                    key: row.key, base: base, unseen: deleted, whole: deleted, isNamedThere: true)
+                former.key[0] = KeyMeanings.value(there, like: row.key[0])
+                var new = row
+                new.base = nil
+                return [former, new]
+            }
+            return table
+        }
+    }
+
     /// Gives new keys to rows that the other replica has not seen, where the key belongs to another row.
     ///
     /// - Parameter theirs: The rows of the other replica, by table and key.
@@ -44,7 +70,7 @@ struct RebasedKeys {
                 guard let insert = row.minted, let number = row.key.first.flatMap(KeyMeanings.number) else { continue }
                 let other = theirs[entry.table]?[Key(row.key, collations: entry.collations)]
                 let isStranger = other.map { other in
-                    other.isAlive && !isBase(other, of: row, in: entry.table) && !RebasedKeys.areEqual(row.whole, other)
+                    other.isAlive && !isBase(other, of: row, in: entry.table) && !row.whole.hasSameValues(as: other)
                 }
                 guard isStranger ?? false || taken.contains(row.key) else { continue }
                 moved[entry.table, default: [:]][number] = ContestedKey.newKey(
@@ -65,6 +91,7 @@ struct RebasedKeys {
 
     /// The key of a row on the other replica, as far as the row has no new one.
     func key(of row: UnseenRows.Row, _ entry: ShapeRegistry.Entry) -> [Value] {
+        guard !row.isNamedThere else { return row.key }
         let linked = linked(entry)
         return zip(row.key, entry.shape.keyColumns).map { value, column in
             meaning(value, linked[SQLText.foldedName(column)])
@@ -80,6 +107,8 @@ struct RebasedKeys {
         guard !linked.isEmpty else { return table }
         var table = table
         table.rows = table.rows.map { row in
+            // It is deleted, so it refers to nothing.
+            guard !row.isNamedThere else { return row }
             var row = row
             let isNew = row.base == nil || row.isOwnInsert
             for (index, column) in entry.shape.keyColumns.enumerated() {
@@ -142,12 +171,5 @@ struct RebasedKeys {
         Dictionary(
             domains.columns(of: entry.shape).map { (SQLText.foldedName(entry.shape.columns[$0.column]), $0.domain) },
             uniquingKeysWith: { first, _ in first })
-    }
-
-    private static func areEqual(_ a: PastRow, _ b: PastRow) -> Bool {
-        func values(_ row: PastRow) -> [String: Value] {
-            Dictionary(row.columns.map { (SQLText.foldedName($0.name), $0.value) }, uniquingKeysWith: { $1 })
-        }
-        return values(a) == values(b)
     }
 }

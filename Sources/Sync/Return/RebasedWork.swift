@@ -22,6 +22,7 @@ struct RebasedWork {
         let session = try ApplySession(db)
         let reader = try JournalReader(db)
         var keys = try RebasedKeys(unseen, db, session: session)
+        let unseen = keys.separated(unseen)
         let rows = try RebasedWork.rows(of: unseen, keys, reader, db)
         keys.move(unseen, theirs: rows)
         rekeyed = keys.count

@@ -15,6 +15,8 @@ struct UnseenRows {
         var whole: PastRow
         /// The insert whose key SQLite chose here, unseen by the other replica; nil without one.
         var minted: (origin: OriginID, version: Int64)?
+        /// True when ``key`` is the one that the other replica has for the row.
+        var isNamedThere = false
 
         /// True for a row that the other replica has not seen: its insert is unseen, with a key that SQLite chose.
         var isOwnInsert: Bool {
@@ -85,6 +87,13 @@ struct UnseenRows {
             folds[entry.tableID]?.add(entry, isSeen: isSeen(entry))
         }
         tables = folds.map { id, fold in fold.table(touched[id] ?? [:]) }.sorted { $0.name < $1.name }
+    }
+
+    /// Returns the same with each table as `change` makes it.
+    func mapTables(_ change: (Table) -> Table) -> UnseenRows {
+        var rows = self
+        rows.tables = tables.map(change)
+        return rows
     }
 
     private mutating func noteMovedClaims(

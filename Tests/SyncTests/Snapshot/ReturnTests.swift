@@ -309,6 +309,18 @@ struct ReturnTests {
         for place in 0...1 { #expect(try notes(cluster, place) == ["Ann of Ann", "Bobby of Bobby", "admin "]) }
     }
 
+    @Test("a row that was deleted here, and whose key SQLite gave to another one, is deleted also where it has another key")
+    func keyAgainElsewhere() async throws {
+        let cluster = try clash(knownTo: 0)
+        try cluster.executeLater(1, "DELETE FROM user WHERE name = 'Bob'")
+        try cluster.executeLater(1, "INSERT INTO user(name) VALUES ('Carl')")
+        try cluster.executeLater(1, "INSERT INTO note(user_id, body) VALUES (2, 'of Carl')")
+        try compact(cluster)
+        _ = try await comeBack(of: cluster)
+        _ = try cluster.pull(0, from: 1)
+        for place in 0...1 { #expect(try notes(cluster, place) == ["Ann of Ann", "Carl of Carl", "admin "]) }
+    }
+
     @Test("rows that got the key of a deleted row on both are two rows")
     func keyAgain() async throws {
         try cluster.executeLater(0, "INSERT INTO user(name) VALUES ('Old')")
