@@ -309,7 +309,7 @@ struct ReturnTests {
         for place in 0...1 { #expect(try notes(cluster, place) == ["Ann of Ann", "Bobby of Bobby", "admin "]) }
     }
 
-    @Test("a row that was deleted here, and whose key SQLite gave to another one, is deleted also where it has another key")
+    @Test("a row that was deleted, and whose key SQLite gave to another one, is deleted also under its key there")
     func keyAgainElsewhere() async throws {
         let cluster = try clash(knownTo: 0)
         try cluster.executeLater(1, "DELETE FROM user WHERE name = 'Bob'")
