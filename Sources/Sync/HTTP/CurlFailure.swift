@@ -2,9 +2,6 @@ import CCurl
 
 /// Translates libcurl's result codes to errors for people.
 enum CurlFailure {
-    /// What a listener with TLS answers to plain HTTP is no answer, or a few bytes of TLS.
-    private static let tlsHint = "Does it speak TLS on that port? Then its address begins with https://."
-
     /// - Parameters:
     ///   - text: libcurl's own description of this failure; may be empty. It names host and port, never a
     ///     header.
@@ -36,20 +33,21 @@ enum CurlFailure {
         case CURLE_SSL_CONNECT_ERROR:
             return SyncError(
                 .tls, "No secure connection to \(peer): \(reason)",
-                hint: "Does the peer speak TLS on that port, or is it http:// there?")
+                hint: party.secureHint)
         case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER, CURLE_SSL_CRL_BADFILE,
             CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
             return SyncError(
                 .tls, "TLS with \(peer) failed: \(reason)",
                 hint: "Check the certificate, key and authority files that were given.")
+        // What a listener with TLS answers to plain HTTP is no answer, or a few bytes of TLS.
         case CURLE_GOT_NOTHING where party.isPlain:
-            return SyncError(.truncated, "The connection to \(peer) broke: \(reason)", hint: tlsHint)
+            return SyncError(.truncated, "The connection to \(peer) broke: \(reason)", hint: party.plainHint)
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
             return SyncError(
                 .truncated, "The connection to \(peer) broke: \(reason)", hint: "The next try follows by itself.")
         case CURLE_UNSUPPORTED_PROTOCOL where party.isPlain, CURLE_WEIRD_SERVER_REPLY where party.isPlain:
-            return SyncError(.notAPeer, "\(peer) does not speak HTTP: \(reason)", hint: tlsHint)
+            return SyncError(.notAPeer, "\(peer) does not speak HTTP: \(reason)", hint: party.plainHint)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_URL_MALFORMAT:
             return SyncError(
                 .notAPeer, "\(peer) does not speak HTTP: \(reason)", hint: "Check the address and the port.")

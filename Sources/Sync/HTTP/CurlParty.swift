@@ -28,4 +28,20 @@ struct CurlParty: Sendable {
         case .store: "Is the server running there, on that port, and not behind a firewall?"
         }
     }
+
+    /// What to do when the answer to a request without TLS looks like TLS.
+    var plainHint: String {
+        switch kind {
+        case .replica: "Does it speak TLS on that port? Then its address begins with https://."
+        case .store: "Does it speak TLS on that port? Then the address has endpoint=https://HOST:PORT."
+        }
+    }
+
+    /// What to do when no TLS connection can be made.
+    var secureHint: String {
+        switch kind {
+        case .replica: "Does the peer speak TLS on that port, or is it http:// there?"
+        case .store: "Does the server speak TLS on that port? Otherwise the address has endpoint=http://HOST:PORT."
+        }
+    }
 }
