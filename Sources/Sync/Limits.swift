@@ -245,6 +245,10 @@ public struct Limits: Sendable, Hashable {
     /// How long after an attempt to come back that failed the next one is made, in milliseconds.
     public var returnRetryMilliseconds: Int64 = 600_000
 
+    /// How long a replica leaves it to another one to come back, of two that have compacted what the other lacks, when
+    /// that one asks for nothing, in milliseconds.
+    public var returnTurnMilliseconds: Int64 = 600_000
+
     /// How much history compaction keeps at least, in milliseconds.
     public var historyMilliseconds: Int64 = 7 * 86_400_000
 

@@ -81,7 +81,8 @@ public final class Replicator: Sendable {
         self.logger = logger
         self.endpoint = endpoint
         self.entropy = entropy
-        let returning = Returning(inbox, limits: limits, clock: clock, entropy: entropy, logger: logger)
+        let returning = Returning(
+            inbox, pulls: endpoint.pulls, limits: limits, clock: clock, entropy: entropy, logger: logger)
         self.returning = returning
         followed = FollowedPeers(
             transports.map { transport in

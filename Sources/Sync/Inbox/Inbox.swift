@@ -185,26 +185,6 @@ package final class Inbox: Sendable {
         try replica.read { try RefusedChanges($0)?.isPart(of: vector) ?? false }
     }
 
-    /// True when a peer has merged changes that are refused here for ever, and this replica is the one that has to take
-    /// the other's content; see ``Return``.
-    ///
-    /// - Parameters:
-    ///   - theirs: What the peer has merged.
-    ///   - horizon: What is compacted there.
-    ///   - isMutual: True when it refuses for ever something that this replica has sent.
-    ///   - peer: Its origin.
-    package func needsContent(
-        of theirs: VersionVector, horizon: VersionVector, isMutual: Bool, peer: OriginID
-    ) throws -> Bool {
-        try replica.read { db in
-            guard let refused = try RefusedChanges(db), refused.isPart(of: theirs) else { return false }
-            let isSmaller = try Identity(db).origin < peer
-            // A peer that lacks what is compacted here comes back itself, unless each lacks what the other has compacted.
-            return try refused.isEnded(by: theirs)
-                ? !isMutual || isSmaller : isSmaller && !KnownVersions(db).vector.covers(horizon)
-        }
-    }
-
     /// The time until deferred changes may be asked for again, in milliseconds; nil when none are deferred,
     /// or only an operator can decide on them.
     func nextDue() throws -> Int64? {

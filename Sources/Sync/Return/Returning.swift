@@ -6,6 +6,7 @@ import Logging
 /// There is one for a daemon: its followers ask for it, and one attempt runs at a time.
 actor Returning {
     private let inbox: Inbox
+    private let pulls: WaitingPullers
     private let limits: Limits
     private let clock: any SyncClock
     private let entropy: @Sendable () -> UInt64
@@ -13,11 +14,16 @@ actor Returning {
     private var isRunning = false
     /// When the next attempt may start, in steady milliseconds.
     private var next: Int64 = .min
+    /// Since when it has been the turn of peers, in steady milliseconds.
+    private var turns: [OriginID: Int64] = [:]
 
+    /// - Parameter pulls: What replicas have asked for here.
     init(
-        _ inbox: Inbox, limits: Limits, clock: any SyncClock, entropy: @escaping @Sendable () -> UInt64, logger: Logger
+        _ inbox: Inbox, pulls: WaitingPullers, limits: Limits, clock: any SyncClock,
+        entropy: @escaping @Sendable () -> UInt64, logger: Logger
     ) {
         self.inbox = inbox
+        self.pulls = pulls
         self.limits = limits
         self.clock = clock
         self.entropy = entropy
@@ -30,27 +36,37 @@ actor Returning {
     ///   - transport: The way to that peer.
     ///   - theirs: What that peer has.
     ///   - peer: The origin of that peer.
+    ///   - turn: Whose turn it is; nil for a replica that lacks what is compacted at the peer.
     /// - Returns: True when the replica is back.
-    func attempt(_ transport: any Transport, _ theirs: VersionVector, _ peer: OriginID) async -> Bool {
+    func attempt(
+        _ transport: any Transport, _ theirs: VersionVector, _ peer: OriginID, _ turn: ReturnTurn? = nil
+    ) async -> Bool {
         let now = clock.steadyMilliseconds()
         guard limits.returnsByItself, !isRunning, now >= next, let source = transport.snapshots else { return false }
         isRunning = true
         defer { isRunning = false }
         do {
             guard let offered = await transport.offered(theirs) else { return false }
-            guard
-                try await blocking({ [inbox] in
-                    transport.isArchive
-                        ? try Returning.brings(offered, to: inbox.replica)
-                        : try Returning.isTurn(inbox.replica, theirs: offered, peer: peer)
-                })
-            else { return false }
+            if transport.isArchive {
+                guard try await blocking({ [inbox] in try Returning.brings(offered, to: inbox.replica) }) else {
+                    return false
+                }
+            } else {
+                var turn = turn
+                if turn == nil {
+                    turn = try await blocking { [inbox] in
+                        try ReturnTurn(inbox.replica, theirs: offered, peer: peer)
+                    }
+                }
+                guard turn == .here || hasWaited(for: peer, now) else { return false }
+            }
             var back = Return(inbox, from: source)
             back.limits = limits
             back.wantsNews = true
             back.clock = clock
             back.entropy = entropy
             let report = try await back.run()
+            turns = [:]
             logger.log(.returned, "\(report.sentence)", peer: transport.name)
             return true
         } catch {
@@ -70,12 +86,12 @@ actor Returning {
         try replica.read { try !KnownVersions($0).vector.covers(offered) }
     }
 
-    /// False when the peer lacks what is compacted here, too, and it is the peer that has to come back: of two,
-    /// the one with the smaller origin does.
-    static func isTurn(_ replica: Replica, theirs: VersionVector, peer: OriginID) throws -> Bool {
-        try replica.read { db in
-            try theirs.covers(Horizon(db).vector) || Identity(db).origin < peer
-        }
+    /// True when it has long been the turn of a peer that asks for nothing here: it follows nobody, or cannot get here.
+    private func hasWaited(for peer: OriginID, _ now: Int64) -> Bool {
+        let since = turns[peer] ?? now
+        turns[peer] = since
+        let latest = max(since, pulls.lastPull(of: peer) ?? since)
+        return now - latest >= limits.returnTurnMilliseconds
     }
 }
 

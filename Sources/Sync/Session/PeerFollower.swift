@@ -11,8 +11,8 @@ final class PeerFollower: Sendable {
     private let logger: Logger
     private let direction: SyncDirection
     /// Brings the replica back when it is behind the horizon of a peer, and tells whether it did; nil for never.
-    /// It gets the way to the peer, what that has, and its origin.
-    package typealias ComingBack = @Sendable (any Transport, VersionVector, OriginID) async -> Bool
+    /// It gets the way to the peer, what that has, its origin, and whose turn it is, if that is known.
+    typealias ComingBack = @Sendable (any Transport, VersionVector, OriginID, ReturnTurn?) async -> Bool
 
     private let comingBack: ComingBack?
     private let status: Mutex<PeerStatus>
@@ -125,7 +125,7 @@ final class PeerFollower: Sendable {
                 theirs.withLock { $0 = end.vector }
                 status.withLock { $0.pulledChanges += tally.applied }
                 if tally.applied > 0 { committed(pulling) }
-                if try await needsContent(after: end), await comeBack() {
+                if let turn = try await turn(after: end), await comeBack(turn) {
                     throw SyncError(.busy, "The replica has got the content of \(session.transport.name)")
                 }
                 await succeeded(.pull, vector: end.vector)
@@ -240,23 +240,26 @@ final class PeerFollower: Sendable {
         }
     }
 
-    /// True when what is refused here for ever can only come with the content of the peer.
-    private func needsContent(after end: PullEnd) async throws -> Bool {
+    /// Who has to take the other's content, this replica or the peer, when that has merged something that is refused
+    /// here for ever; nil when it has not.
+    private func turn(after end: PullEnd) async throws -> ReturnTurn? {
         guard let peer = currentStatus.origin, let offered = await session.transport.offered(end.vector) else {
-            return false
+            return nil
         }
         let horizon = theirHorizon.withLock { $0 }
         return try await blocking { [session] in
-            session.transport.isArchive
-                ? try session.inbox.needsContent(ofSnapshot: offered)
-                : try session.inbox.needsContent(
-                    of: offered, horizon: horizon, isMutual: !end.heldBack.isEmpty, peer: peer)
+            guard session.transport.isArchive else {
+                return try ReturnTurn(
+                    refusing: session.replica, theirs: offered, horizon: horizon, isMutual: !end.heldBack.isEmpty,
+                    peer: peer)
+            }
+            return try session.inbox.needsContent(ofSnapshot: offered) ? .here : nil
         }
     }
 
-    private func comeBack() async -> Bool {
+    private func comeBack(_ turn: ReturnTurn? = nil) async -> Bool {
         guard let comingBack, let peer = currentStatus.origin else { return false }
-        return await comingBack(session.transport, theirs.withLock { $0 }, peer)
+        return await comingBack(session.transport, theirs.withLock { $0 }, peer, turn)
     }
 
     /// Logs a warning when the clocks begin to differ by so much that one side defers changes.

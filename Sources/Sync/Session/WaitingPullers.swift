@@ -15,10 +15,17 @@ package final class WaitingPullers: Sendable {
         var answered: Int64?
     }
 
+    /// The last pull of a replica.
+    private struct Asked {
+        /// What it said that it has.
+        var have: VersionVector
+        /// When that was, in steady milliseconds.
+        var time: Int64
+    }
+
     private struct State {
         var presences: [OriginID: Presence] = [:]
-        /// What each replica said in its last pull that it has.
-        var asked: [OriginID: VersionVector] = [:]
+        var asked: [OriginID: Asked] = [:]
     }
 
     private let clock: any SyncClock
@@ -59,9 +66,10 @@ package final class WaitingPullers: Sendable {
 
     /// Notes what a replica has, as its pull says.
     func note(_ have: VersionVector, of origin: OriginID) {
+        let now = clock.steadyMilliseconds()
         state.withLock { state in
             if state.asked.count >= WaitingPullers.mostRemembered, state.asked[origin] == nil { state.asked = [:] }
-            state.asked[origin] = have
+            state.asked[origin] = Asked(have: have, time: now)
         }
     }
 
@@ -82,7 +90,10 @@ package final class WaitingPullers: Sendable {
     }
 
     /// What that replica had when it last pulled here; nothing when it has not, or was forgotten.
-    func have(of origin: OriginID) -> VersionVector { state.withLock { $0.asked[origin] } ?? VersionVector() }
+    func have(of origin: OriginID) -> VersionVector { state.withLock { $0.asked[origin]?.have } ?? VersionVector() }
+
+    /// When that replica last pulled here, in steady milliseconds; nil when it has not, or was forgotten.
+    func lastPull(of origin: OriginID) -> Int64? { state.withLock { $0.asked[origin]?.time } }
 
     private static func isRecent(_ presence: Presence, at now: Int64) -> Bool {
         presence.answered.map { now - $0 < graceMilliseconds } ?? false

@@ -26,7 +26,8 @@ struct ArchiveReturnTests {
     private func follow(_ fixture: ReplicaFixture) async throws -> Bool {
         let over = archive.transport(fixture)
         let returning = Returning(
-            fixture.inbox, limits: archive.limits, clock: archive.clock, entropy: { 0 },
+            fixture.inbox, pulls: WaitingPullers(clock: archive.clock), limits: archive.limits, clock: archive.clock,
+            entropy: { 0 },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         do {
             let report = try await fixture.exchange(over: over)

@@ -1,5 +1,6 @@
 import GRDB
 import Journal
+import Logging
 import TestSupport
 import Testing
 
@@ -48,22 +49,22 @@ struct RefusedChangesTests {
         try replicas[place].read { try Int.fetchAll($0, sql: "SELECT price FROM item ORDER BY id") }
     }
 
-    private func needsContent(_ place: Int, of other: Int) throws -> Bool {
-        try needsContent(place, of: other, replicator(other).inbox.vector())
+    private func turn(_ place: Int, with other: Int) throws -> ReturnTurn? {
+        try turn(place, with: other, replicator(other).inbox.vector())
     }
 
-    private func needsContent(_ place: Int, of other: Int, _ theirs: VersionVector) throws -> Bool {
-        try replicator(place).inbox.needsContent(
-            of: theirs, horizon: replicas[other].read { try Horizon($0).vector }, isMutual: false,
-            peer: replicas[other].identity().origin)
+    private func turn(_ place: Int, with other: Int, _ theirs: VersionVector) throws -> ReturnTurn? {
+        try ReturnTurn(
+            refusing: replicas[place], theirs: theirs, horizon: replicas[other].read { try Horizon($0).vector },
+            isMutual: false, peer: replicas[other].identity().origin)
     }
 
     @Test("an exchange alone leaves them out")
     func refused() throws {
         #expect(try prices(2) == [4, 9])
         #expect(try prices(0) == [4, 1])
-        #expect(try needsContent(0, of: 2))
-        #expect(try !needsContent(2, of: 0))
+        #expect(try turn(0, with: 2) == .here)
+        #expect(try turn(2, with: 0) == nil)
     }
 
     @Test("the daemon of the replica takes the content, and keeps what only that replica had written")
@@ -78,7 +79,7 @@ struct RefusedChangesTests {
         await run.value
         try await sync(0, with: 2)
         #expect(try prices(2) == [4, 9, 7])
-        #expect(try !needsContent(0, of: 2))
+        #expect(try turn(0, with: 2) == nil)
         // Its new changes reach everyone.
         try write(0, "UPDATE item SET price = 8 WHERE id = 'c'")
         try await sync(0, with: 2)
@@ -92,7 +93,7 @@ struct RefusedChangesTests {
             replicator(2).inbox.vector().entries.map { entry in
                 .init(origin: entry.origin, version: entry.origin == OriginID(high: 1, low: 7) ? 1 : entry.version)
             })
-        #expect(try !needsContent(0, of: 2, theirs))
+        #expect(try turn(0, with: 2, theirs) == .there)
     }
 
     /// Each lacks what the other has compacted: A because it refuses that.
@@ -105,11 +106,35 @@ struct RefusedChangesTests {
         "of two that have compacted apart, the one with the smaller origin takes the content, also when it refuses it")
     func apart() async throws {
         try await compactApart()
-        #expect(try needsContent(0, of: 2))
-        #expect(try !needsContent(2, of: 0))
-        #expect(
-            try !Returning.isTurn(
-                replicas[2], theirs: replicator(0).inbox.vector(), peer: replicas[0].identity().origin))
+        #expect(try turn(0, with: 2) == .here)
+        #expect(try turn(2, with: 0) == nil)
+        let theirs = try replicator(0).inbox.vector()
+        #expect(try ReturnTurn(replicas[2], theirs: theirs, peer: replicas[0].identity().origin) == .there)
+    }
+
+    @Test("the other one takes it when that one asks for nothing")
+    func leftAlone() async throws {
+        try await compactApart()
+        let (first, theirs) = (try replicas[0].identity().origin, try replicator(0).inbox.vector())
+        let clock = ManualClock(wall: SystemClock().wallMilliseconds())
+        let (limits, pulls) = (Limits.standard, WaitingPullers(clock: clock))
+        let replicator = try replicator(2)
+        let session = try await replicator.session(with: PeerConfiguration(replicas[0].path))
+        let returning = Returning(
+            replicator.inbox, pulls: pulls, limits: limits, clock: clock, entropy: { 1 },
+            logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        func attempt() async -> Bool { await returning.attempt(session.transport, theirs, first) }
+        #expect(await !attempt())
+        clock.advance(limits.returnTurnMilliseconds - 1)
+        #expect(await !attempt())
+        pulls.note(VersionVector(), of: first)
+        clock.advance(limits.returnTurnMilliseconds - 1)
+        #expect(await !attempt())
+        clock.advance(1)
+        #expect(await attempt())
+        #expect(try prices(2) == [7, 9])
+        try await sync(2, with: 0)
+        #expect(try prices(0) == [7, 9])
     }
 
     @Test("the daemon of that one takes it, and both have all")

@@ -35,6 +35,7 @@ extension Limits {
         compactionPauseMilliseconds = random.pick([0, 10, 1_000])
         compactionPassMilliseconds = 120_000
         returnRetryMilliseconds = 5_000
+        returnTurnMilliseconds = 120_000
         snapshotPartBytes = random.pick([8 << 10, 64 << 10])
     }
 }

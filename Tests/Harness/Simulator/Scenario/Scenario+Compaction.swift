@@ -172,5 +172,7 @@ extension Scenario {
         guard let fits = state.profile, fits == host.profile else { return false }
         return follows[state.machine.index].contains(host.machine.index)
             || archived.isSuperset(of: [state.machine.index, host.machine.index])
+            // Of two that lack what the other one has compacted, the one comes back that can.
+            || !host.vector.covers(state.horizon) && follows[host.machine.index].contains(state.machine.index)
     }
 }
