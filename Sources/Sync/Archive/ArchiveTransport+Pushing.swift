@@ -1,6 +1,6 @@
 import Journal
 
-/// Writing what a replica sends.
+// The packs of this replica, and of others as a bridge.
 extension ArchiveTransport {
     /// Writes the frames as one pack, up to the first one that needs changes which the archive does not hold yet.
     /// Those come from their writers, or from this replica after a while (``wanted(_:of:)``). So the packs of a

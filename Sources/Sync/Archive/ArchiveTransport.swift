@@ -271,7 +271,7 @@ package final class ArchiveTransport: Transport {
         return state.withLock { $0.looked == .min || now - $0.looked >= interval }
     }
 
-    // MARK: - The rest
+    // MARK: - Comparing and ending
 
     /// An archive holds changes, not rows.
     package func digest(_ request: DigestRequest) async throws -> DigestReply {
