@@ -20,9 +20,9 @@ extension ArchiveTransport {
             guard try await isWanted(besides: newest.vector) else { return false }
         }
         // Only a replica that has everything that anybody can take; then no pack is needed besides the snapshot.
-        let whole = await session.reader.wholeAfterNewestSnapshot
+        let takable = await session.reader.takableAfterNewestSnapshot
         let isComplete = try await blocking { [replica] in
-            try replica.read { try KnownVersions($0).vector.covers(DeferredOrigins($0).acceptable(of: whole)) }
+            try replica.read { try KnownVersions($0).vector.covers(DeferredOrigins($0).acceptable(of: takable)) }
         }
         guard isComplete else { return false }
         try await writeSnapshot()

@@ -91,6 +91,24 @@ struct ArchiveReturnTests {
         for fixture in [a, b] { #expect(try await !follow(fixture)) }
     }
 
+    @Test("changes that need what only an older snapshot has reach nobody, and keep no snapshot away")
+    func unreachable() async throws {
+        let a = try compacted("a", row: 1)
+        try await archive.exchange(a)
+        let c = try archive.replica("c")
+        #expect(try await follow(c))
+        try c.execute("INSERT INTO t VALUES (3, 'c')")
+        try await archive.exchange(c)
+        archive.clock.advance(1_000)
+        // What the third one wrote needs what the first one had compacted. Both are gone.
+        let b = try compacted("b", row: 2)
+        let over = archive.transport(b)
+        try await b.exchange(over: over)
+        archive.clock.advance(archive.limits.archive.snapshotMilliseconds)
+        try await b.exchange(over: over)
+        #expect(try await over.makeSnapshotIfDue())
+    }
+
     @Test(
         "the snapshot that was written last is the newest, also when a machine with a wrong clock has made another one")
     func wrongClock() async throws {
