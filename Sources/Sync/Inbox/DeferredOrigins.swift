@@ -119,13 +119,25 @@ struct DeferredOrigins: Sendable, Hashable {
             })
     }
 
-    /// What there is of `vector` without the changes that are refused here for ever.
+    /// True when no clock makes the deferred changes of `origin` due: they are refused here for ever, or their writer had
+    /// merged such changes.
+    private func isNeverDue(_ origin: OriginID) -> Bool {
+        // As in `isDue`.
+        var hold = holds[origin]
+        for _ in 0...holds.count {
+            guard let current = hold else { return false }
+            if current.stamp != nil { return current.isFinal }
+            hold = current.cause.flatMap { holds[$0] }
+        }
+        return false
+    }
+
+    /// What there is of `vector` without the changes that are never taken here.
     func acceptable(of vector: VersionVector) -> VersionVector {
         VersionVector(
             vector.entries.compactMap { entry in
-                guard let hold = holds[entry.origin], hold.isBehindHorizon, entry.version >= hold.firstVersion else {
-                    return entry
-                }
+                guard let hold = holds[entry.origin], entry.version >= hold.firstVersion, isNeverDue(entry.origin)
+                else { return entry }
                 return hold.firstVersion > 1 ? .init(origin: entry.origin, version: hold.firstVersion - 1) : nil
             })
     }

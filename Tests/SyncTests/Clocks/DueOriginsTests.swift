@@ -35,6 +35,27 @@ struct DueOriginsTests {
         #expect(allowed.nextDue(latest: latest) == 2_001)
     }
 
+    @Test("what is never taken, and what was written on top of it, is not waited for")
+    func acceptable() {
+        func origin(_ number: UInt64) -> OriginID { OriginID(high: number, low: 1) }
+        func hold(_ number: UInt64, from first: Int64, _ stamp: Stamp?, cause: UInt64? = nil) -> DeferredOrigin {
+            DeferredOrigin(
+                origin: origin(number), firstVersion: first, lastVersion: 9, stamp: stamp, cause: cause.map(origin))
+        }
+        var origins = DeferredOrigins()
+        origins.set(hold(1, from: 3, .init(milliseconds: 1_005_000)))
+        origins.set(hold(2, from: 3, DeferredOrigin.behind))
+        origins.set(hold(3, from: 3, DeferredOrigin.never))
+        origins.set(hold(4, from: 3, nil, cause: 1))
+        origins.set(hold(5, from: 1, nil, cause: 2))
+        origins.set(hold(6, from: 3, nil, cause: 5))
+        let all = VersionVector((1...7).map { .init(origin: origin($0), version: 9) })
+        let expected: [UInt64: Int64] = [1: 9, 2: 2, 3: 2, 4: 9, 6: 2, 7: 9]
+        #expect(
+            origins.acceptable(of: all)
+                == VersionVector(expected.map { .init(origin: origin($0.key), version: $0.value) }))
+    }
+
     @Test("a waiting pull ends when they are due, and the next one brings them")
     func pull() async throws {
         let cluster = try ClockedCluster(2, schema: "CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
