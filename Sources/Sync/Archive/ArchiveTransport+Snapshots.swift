@@ -105,7 +105,8 @@ extension ArchiveTransport {
     /// - Returns: True when it wrote one.
     /// - Throws: ``SyncError`` of the store and of the file.
     func writeBase(for mine: Hello, _ session: Session) async throws -> Bool {
-        guard await !session.reader.durable.covers(mine.horizon) else { return false }
+        // Whole transactions: what is compacted here can complete none.
+        guard await !session.reader.known.covers(mine.horizon) else { return false }
         try await writeSnapshot()
         return true
     }
