@@ -105,7 +105,7 @@ extension ArchiveTransport {
     /// - Returns: True when it wrote one.
     /// - Throws: ``SyncError`` of the store and of the file.
     func writeBase(for mine: Hello, _ session: Session) async throws -> Bool {
-        // Whole transactions: what is compacted here can complete none.
+        // Only whole transactions count: nobody can complete one whose rest is compacted here.
         guard await !session.reader.known.covers(mine.horizon) else { return false }
         try await writeSnapshot()
         return true

@@ -87,16 +87,19 @@ struct DeferredOrigins: Sendable, Hashable {
 
     /// True when the deferred changes of `origin` may be requested again.
     func isDue(_ origin: OriginID, latest: Stamp) -> Bool {
-        // A cause can have a cause itself. The bound ends the loop if a damaged table holds a cycle.
+        guard let root = root(of: origin), let stamp = root.stamp else { return true }
+        return !root.isFinal && stamp <= self.latest(of: root.origin, latest)
+    }
+
+    /// What the deferred changes of `origin` wait for in the end: a hold with a stamp; nil when there is none.
+    private func root(of origin: OriginID) -> DeferredOrigin? {
         var hold = holds[origin]
+        // A cause can have a cause itself. The bound ends the loop if a damaged table holds a cycle.
         for _ in 0...holds.count {
-            guard let current = hold else { return true }
-            if let stamp = current.stamp {
-                return !current.isFinal && stamp <= self.latest(of: current.origin, latest)
-            }
+            guard let current = hold, current.stamp == nil else { return hold }
             hold = current.cause.flatMap { holds[$0] }
         }
-        return true
+        return nil
     }
 
     /// The time until the first deferred changes are due that are not due now, in milliseconds; nil when no
@@ -119,24 +122,13 @@ struct DeferredOrigins: Sendable, Hashable {
             })
     }
 
-    /// True when no clock makes the deferred changes of `origin` due: they are refused here for ever, or their writer had
-    /// merged such changes.
-    private func isNeverDue(_ origin: OriginID) -> Bool {
-        // As in `isDue`.
-        var hold = holds[origin]
-        for _ in 0...holds.count {
-            guard let current = hold else { return false }
-            if current.stamp != nil { return current.isFinal }
-            hold = current.cause.flatMap { holds[$0] }
-        }
-        return false
-    }
-
-    /// What there is of `vector` without the changes that are never taken here.
+    /// What there is of `vector` without the changes that no clock makes due: they are refused here for ever, or their
+    /// writer had merged such changes.
     func acceptable(of vector: VersionVector) -> VersionVector {
         VersionVector(
             vector.entries.compactMap { entry in
-                guard let hold = holds[entry.origin], entry.version >= hold.firstVersion, isNeverDue(entry.origin)
+                guard let hold = holds[entry.origin], entry.version >= hold.firstVersion,
+                    root(of: entry.origin)?.isFinal ?? false
                 else { return entry }
                 return hold.firstVersion > 1 ? .init(origin: entry.origin, version: hold.firstVersion - 1) : nil
             })

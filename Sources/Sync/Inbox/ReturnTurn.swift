@@ -2,8 +2,8 @@ import Journal
 
 /// Which of two replicas takes the content of the other one, when each lacks something that it can only get so.
 ///
-/// The one with the smaller origin, as both can tell. When that one never asks the other one for anything, because it
-/// follows nobody or cannot get there, it is the one that does; see ``Returning``.
+/// It is the turn of the one with the smaller origin, as both can tell. When that one asks the other one for nothing,
+/// because it follows nobody or cannot get there, the other one does not wait for it for ever; see ``Returning``.
 enum ReturnTurn: Sendable {
     case here, there
 
@@ -24,7 +24,7 @@ enum ReturnTurn: Sendable {
     ///   - replica: This replica.
     ///   - theirs: What the peer has merged.
     ///   - horizon: What is compacted there.
-    ///   - isMutual: True when the peer refuses for ever something that this replica has sent.
+    ///   - isMutual: True when the peer holds something back, too.
     ///   - peer: Its origin.
     /// - Returns: nil when the peer has merged nothing that is refused here.
     /// - Throws: Errors of the file.

@@ -27,15 +27,18 @@ struct ArchiveCollectorTests {
 
     private var packs: [String] { store.keys.filter { $0.hasPrefix("1/w/") } }
 
-    /// Two replicas that know the same, each with a pack, and a snapshot of the first.
-    private func filled() async throws -> (a: ReplicaFixture, b: ReplicaFixture) {
+    /// Two replicas that know the same, each with a pack, and snapshots of the first, a second apart.
+    private func filled(snapshots: Int = 1) async throws -> (a: ReplicaFixture, b: ReplicaFixture) {
         let (a, b) = (try archive.replica("a"), try archive.replica("b"))
         try a.execute("INSERT INTO t VALUES (1, 'one')")
         try b.execute("INSERT INTO t VALUES (2, 'two')")
         for _ in 0..<3 { for fixture in [a, b] { try await archive.exchange(fixture) } }
-        let transport = archive.transport(a)
-        try await a.exchange(over: transport)
-        try await transport.writeSnapshot()
+        for number in 0..<snapshots {
+            if number > 0 { clock.advance(1_000) }
+            let transport = archive.transport(a)
+            try await a.exchange(over: transport)
+            try await transport.writeSnapshot()
+        }
         return (a, b)
     }
 
@@ -143,13 +146,7 @@ struct ArchiveCollectorTests {
 
     @Test("old snapshots go with their parts, and parts without a manifest")
     func snapshots() async throws {
-        let (a, _) = try await filled()
-        for _ in 0..<2 {
-            clock.advance(1_000)
-            let over = archive.transport(a)
-            try await a.exchange(over: over)
-            try await over.writeSnapshot()
-        }
+        _ = try await filled(snapshots: 3)
         _ = try await store.create("1/s/0123456789abcdef0123456789abcdef/0", [1, 2, 3])
         #expect(try await collect().markedSnapshots == 1)
         clock.advance(86_400_000)
@@ -183,13 +180,7 @@ struct ArchiveCollectorTests {
 
     @Test("what several collectors marked at the same time is counted once, and removed once")
     func markedTwice() async throws {
-        let (a, _) = try await filled()
-        for _ in 0..<2 {
-            clock.advance(1_000)
-            let over = archive.transport(a)
-            try await a.exchange(over: over)
-            try await over.writeSnapshot()
-        }
+        _ = try await filled(snapshots: 3)
         _ = try await collect()
         let mark = try #require(store.keys.first { $0.hasPrefix("1/g/") })
         clock.advance(1_000)
