@@ -7,7 +7,7 @@ extension Hub {
     /// later.
     package func follow(_ peer: any Transport) async {
         // A name for the requests only: a hub writes no changes.
-        let name = OriginID.random()
+        let name = OriginID(high: entropy() | 1, low: entropy())
         var failures = 0
         while !Task.isCancelled {
             do {

@@ -9,15 +9,14 @@ extension Hub {
     /// - Throws: ``SyncError`` of the store; what was read before stays.
     func refresh(cluster: String? = nil) async throws {
         if let reading { return try await reading.value }
-        let task = Task {
-            defer { reading = nil }
-            try await read(cluster: cluster)
-        }
+        // It does not begin before this actor waits.
+        let task = Task(executorPreference: PreferredExecutor.current) { try await self.read(cluster: cluster) }
         reading = task
         try await task.value
     }
 
     private func read(cluster: String?) async throws {
+        defer { reading = nil }
         guard let archive = try await open(cluster: cluster) else {
             hasLooked = true
             return

@@ -82,17 +82,20 @@ extension Hub {
 
     /// Begins to write what waits, once its first change has gathered others for long enough. One pack at a time.
     func write() -> Task<Void, any Error> {
-        let task = Task {
-            defer { writing = nil }
-            let gathered = waiting.first.map { clock.steadyMilliseconds() - $0.time } ?? 0
-            try await clock.sleep(milliseconds: max(0, limits.hub.flushMilliseconds - gathered))
-            do { try await writePack() } catch {
-                failed(SyncError(wrapping: error))
-                throw error
-            }
-        }
+        // It does not begin before this actor waits.
+        let task = Task(executorPreference: PreferredExecutor.current) { try await self.gatherAndWrite() }
         writing = task
         return task
+    }
+
+    private func gatherAndWrite() async throws {
+        defer { writing = nil }
+        let gathered = waiting.first.map { clock.steadyMilliseconds() - $0.time } ?? 0
+        try await clock.sleep(milliseconds: max(0, limits.hub.flushMilliseconds - gathered))
+        do { try await writePack() } catch {
+            failed(SyncError(wrapping: error))
+            throw error
+        }
     }
 
     private func writePack() async throws {

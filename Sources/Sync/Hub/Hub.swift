@@ -104,8 +104,8 @@ package actor Hub {
             // Cancelled: the loop ends.
             try? await clock.sleep(milliseconds: delay)
         }
-        // Not as a part of this task, which is cancelled.
-        await Task { try? await self.finish() }.value
+        // Not cancelled: what is announced, nobody has to look for.
+        await withoutCancellation { try? await self.finish() }
     }
 
     /// Reads what is new in the archive, and writes what waits.

@@ -6,6 +6,8 @@ import TestSupport
 struct Options {
     var request = Campaign.Request(seed: 1)
     var count: UInt64 = 1
+    /// Only scenarios that draw all of these are run and counted.
+    var drawn: Set<FaultKind> = []
     var isJSON = false
     /// The trace is printed from this entry on.
     var printsFrom: Int?
@@ -27,13 +29,14 @@ struct Options {
     var printsOutcome = false
 
     static let usage = """
-        simulate [SEED [COUNT]] [--profile NAME] [--mute KIND,…] [--keep STEPS] [--verbose] [--until ENTRY] [--json]
-            [--hashes] [--marks] [--attempts N] [--jobs N] [--record FILE] [--replay FILE] [--cover FILE]
-            [--outcome]
+        simulate [SEED [COUNT]] [--profile NAME] [--mute KIND,…] [--draws KIND,…] [--keep STEPS] [--verbose]
+            [--until ENTRY] [--json] [--hashes] [--marks] [--attempts N] [--jobs N] [--record FILE] [--replay FILE]
+            [--cover FILE] [--outcome]
 
           SEED, COUNT     the first seed and the number of scenarios (1 and 1)
           --profile NAME  \(Profile.allCases.map(\.rawValue).joined(separator: ", "))
           --mute KINDS    kinds of faults that do not happen
+          --draws KINDS   only scenarios with all of these kinds: the next COUNT of them
           --keep STEPS    the steps of the plan to perform, as 0-4,7
           --verbose       print the trace; with --until, only the last 200 entries before that one
           --until ENTRY   stop printing after this entry of the trace
@@ -65,10 +68,11 @@ struct Options {
                 guard let profile = rest.popFirst().flatMap({ Profile(rawValue: $0) }) else { return nil }
                 request.profile = profile
             case "--mute":
-                for name in rest.popFirst()?.split(separator: ",") ?? [] {
-                    guard let kind = FaultKind(rawValue: String(name)) else { return nil }
-                    request.mute.insert(kind)
-                }
+                guard let kinds = Options.kinds(rest.popFirst()) else { return nil }
+                request.mute.formUnion(kinds)
+            case "--draws":
+                guard let kinds = Options.kinds(rest.popFirst()) else { return nil }
+                drawn.formUnion(kinds)
             case "--keep":
                 guard let steps = rest.popFirst().flatMap({ StepList.numbers($0) }) else { return nil }
                 request.keep = steps
@@ -103,17 +107,27 @@ struct Options {
 
     private(set) var until: Int?
 
+    /// - Returns: nil for a list with a word that names no kind, or without a word.
+    private static func kinds(_ list: String?) -> [FaultKind]? {
+        let names = list?.split(separator: ",") ?? []
+        let kinds = names.compactMap { FaultKind(rawValue: String($0)) }
+        return kinds.isEmpty || kinds.count < names.count ? nil : kinds
+    }
+
     /// The scenarios to run, in order.
     ///
     /// - Throws: ``ListFailure`` for a list with a line that makes no sense; an error of the system for a list that
     ///   cannot be read.
     func requests() throws -> [Campaign.Request] {
         guard let replayed else {
-            return (0..<count).map { number in
-                var later = request
-                later.seed += number
-                return later
+            var requests: [Campaign.Request] = []
+            var next = request
+            // Some profiles never draw some kinds.
+            for _ in 0..<max(count, 10_000) where requests.count < count {
+                if next.draws(drawn) { requests.append(next) }
+                next.seed += 1
             }
+            return requests
         }
         return try String(contentsOfFile: replayed, encoding: .utf8).split(separator: "\n")
             .filter { !$0.hasPrefix("#") }

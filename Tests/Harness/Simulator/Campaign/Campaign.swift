@@ -27,6 +27,9 @@ package struct Campaign: Sendable {
             return options
         }
 
+        /// True when the scenario has all of these kinds.
+        package func draws(_ kinds: Set<FaultKind>) -> Bool { kinds.isEmpty || plan.kinds.isSuperset(of: kinds) }
+
         var plan: ScenarioPlan { ScenarioPlan(seed: seed, profile: profile, mute: mute, keep: keep.map { Set($0) }) }
     }
 

@@ -62,6 +62,8 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     case markedMigration = "marked-migration"
     /// Machines share an archive on an object store.
     case archive
+    /// Some of these machines reach it by hubs.
+    case hub
 
     // The object store.
     case storeDown = "store-down"
@@ -69,6 +71,9 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     case storeRestored = "store-restored"
     /// An object is cut or removed.
     case storeDamage = "store-damage"
+
+    /// The process of a hub ends.
+    case hubCrash = "hub-crash"
 
     static let ofProcesses: Set<FaultKind> = [
         .crash, .crashBeforeCommit, .crashAfterCommit, .writerCrash, .stop, .lock,
@@ -88,5 +93,5 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     static let drawn = allCases.filter { !drawnElsewhere.contains($0) }
     private static let drawnElsewhere =
         [.byzantinePeer, .normalCommits, .bitRot, .contention, .buggify, .compaction, .forget, .markedMigration]
-        + ofDisks + [.archive] + ofStores
+        + ofDisks + [.archive] + ofStores + [.hub, .hubCrash]
 }

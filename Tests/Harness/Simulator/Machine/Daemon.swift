@@ -79,7 +79,7 @@ final class Daemon: @unchecked Sendable {
 }
 
 /// Unchecked: see ``Scheduler``.
-private final class Draws: @unchecked Sendable {
+final class Draws: @unchecked Sendable {
     private var random: SplitMix
 
     init(_ random: SplitMix) { self.random = random }

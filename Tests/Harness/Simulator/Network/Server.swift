@@ -2,15 +2,17 @@ import Journal
 import Sync
 import TestSupport
 
-/// The server of a daemon: it does what a listener does for each request, over the production endpoint.
+/// The server of a daemon or of a hub: it does what a listener does for each request, over the production endpoint.
 struct Server: Sendable {
-    let endpoint: Endpoint
-    let snapshots: SnapshotShelf
+    let endpoint: any WireService
+    let snapshots: any SnapshotSource
     let executor: ProcessExecutor
 
     /// - Returns: The task, on the executor of the machine.
     func start(_ exchange: Exchange, _ sender: AnswerSender) -> Task<Void, Never> {
-        Task(executorPreference: executor) { await answer(exchange, sender) }
+        Task(executorPreference: executor) {
+            await PreferredExecutor.$current.withValue(executor) { await answer(exchange, sender) }
+        }
     }
 
     private func answer(_ exchange: Exchange, _ sender: AnswerSender) async {

@@ -28,7 +28,9 @@ extension ScenarioPlan {
             contention.chance(50) ? [.contention] : []
         ).union(ScenarioPlan.hasBuggify(streams) ? [.buggify] : []).union(ScenarioPlan.kindsOfCompaction(streams))
             .union(ScenarioPlan.kindsOfMigrations(streams)).union(ScenarioPlan.kindsOfArchives(streams))
-        let kinds = drawnKinds.subtracting(mute)
+            .union(ScenarioPlan.kindsOfHubs(streams))
+        var kinds = drawnKinds.subtracting(mute)
+        if !kinds.contains(.archive) { kinds.subtract([.hub, .hubCrash]) }
         let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
         let hasConstraints = knobs.hasPrefix("uniques")
         let schema = HistorySchema(variant: topology.next() >> 16, knobs: HistoryKnobs(named: knobs))
@@ -45,6 +47,7 @@ extension ScenarioPlan {
         self.machines = count
         self.ranks = ranks
         self.archive = ScenarioPlan.archive(&follows, kinds, streams)
+        self.hubs = ScenarioPlan.hubs(archive, kinds, streams)
         self.follows = follows
         self.byzantinePeer =
             kinds.contains(.byzantinePeer) ? (0..<count).map { _ in peers.pick(ByzantinePeer.Manner.allCases) } : []
@@ -55,6 +58,7 @@ extension ScenarioPlan {
         if kinds.contains(.buggify) { limits.shrink(streams) }
         if kinds.contains(.compaction) { limits.compactSoon(streams) }
         if kinds.contains(.archive) { limits.archiveSoon(streams, collects: kinds.contains(.compaction)) }
+        if hubs != nil { limits.hurryHubs(streams) }
         self.limits = limits
         self.network = NetworkPlan(kinds: kinds, &faults)
         self.shufflesTasks = topology.chance(60)
@@ -73,6 +77,7 @@ extension ScenarioPlan {
             steps += ScenarioPlan.forgettings(count, duration, streams)
         }
         steps += ScenarioPlan.storeFaults(kinds, duration, streams)
+        if kinds.contains(.hubCrash) { steps += ScenarioPlan.hubCrashes(hubs, duration, streams) }
         steps += [duration / 3, duration * 2 / 3].map { Step(time: $0, action: .check) }
         steps.sort { $0.time < $1.time }
         self.steps = steps.enumerated().filter { keep?.contains($0.offset) ?? true }.map(\.element)
@@ -246,7 +251,7 @@ extension ScenarioPlan {
             .replayed, .stalled, .byzantinePeer, .crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy,
             .normalCommits,
             .bitRot, .contention, .buggify, .compaction, .forget, .markedMigration,
-            .archive, .storeDown, .storeRestored, .storeDamage:
+            .archive, .storeDown, .storeRestored, .storeDamage, .hub, .hubCrash:
             // These kinds are parts of writes or of requests, apply all the time, or are drawn elsewhere.
             return nil
         }

@@ -37,6 +37,7 @@ struct ScenarioPlan: Sendable {
         case backUpStore
         case restoreStore
         case damageStore(seed: UInt64)
+        case crashHub(Int, downFor: Int64)
     }
 
     enum CrashPoint: Sendable, Hashable {
@@ -71,6 +72,8 @@ struct ScenarioPlan: Sendable {
     let follows: [[Int]]
     /// nil when nobody follows an archive.
     let archive: ArchivePlan?
+    /// nil when nobody reaches the archive by a hub.
+    let hubs: HubPlan?
     /// The address that never becomes a peer and that each machine follows too; empty for none.
     let byzantinePeer: [ByzantinePeer.Manner]
     let clocks: [ClockPlan]

@@ -9,18 +9,18 @@ extension Scenario {
         let store = ArchiveStore(
             scheduler, plan: archivePlan, network: plan.network, limits: plan.limits, start: latestTime,
             seed: streams.stream(.archives, 4))
-        store.isDead = { [unowned self] index in machines[index].isDead }
-        store.isStopping = { [unowned self] index in machines[index].isStopping }
+        store.isDead = { [unowned self] address in machine(at: address)?.isDead ?? false }
+        store.isStopping = { [unowned self] address in machine(at: address)?.isStopping ?? false }
         store.note = { [unowned self] kind in counts.note(kind) }
         store.mark = { [unowned self] mark in counts.note(mark) }
         store.trace = { [unowned self] line in
             counts.requests += 1
             note(line)
         }
-        store.onPack = { [unowned self] machine, bytes in
+        store.onPack = { [unowned self] address, bytes in
             attempt {
                 trace.append(bytes)
-                _ = try publications.note(Scenario.frames(ofPack: bytes), from: watches[machine].origin)
+                _ = try publications.note(Scenario.frames(ofPack: bytes), from: origin(at: address))
             }
         }
         return store
@@ -32,11 +32,12 @@ extension Scenario {
         return Array(bytes.dropFirst(8 + size).dropLast(32))
     }
 
-    /// Makes the transport of a machine that follows the archive.
+    /// Makes the transport of a machine that follows the archive, by its hub or itself.
     ///
     /// - Returns: nil for another machine.
     func archiveTransport(_ machine: SimulatedMachine, _ process: Daemon.Process) -> (any Transport)? {
         guard let store, archived.contains(machine.index) else { return nil }
+        if let hub = hubOf[machine.index] { return transport(from: machine.index, toHub: hub) }
         return ArchiveTransport(
             ArchiveClient(store: store, machine: machine.index), replica: process.replica, limits: plan.limits,
             clock: machine.clock, entropy: process.entropy)

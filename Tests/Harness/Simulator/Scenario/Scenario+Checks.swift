@@ -12,8 +12,8 @@ extension Scenario {
         switch (exchange.path, isAnswer) {
         case (WireHTTP.pushPath, false), (WireHTTP.pullPath, true):
             let (sender, receiver) = isAnswer ? (exchange.to, exchange.from) : (exchange.from, exchange.to)
-            let batches = try publications.note(bytes, from: watches[sender].origin)
-            arrivals[receiver] = (arrivals[receiver] + batches).suffix(8)
+            let batches = try publications.note(bytes, from: origin(at: sender))
+            if machine(at: receiver) != nil { arrivals[receiver] = (arrivals[receiver] + batches).suffix(8) }
             if isAnswer {
                 exchange.pieces += 1
                 if exchange.pieces == 3 { counts.note(.manyFrames) }
@@ -24,10 +24,15 @@ extension Scenario {
         }
     }
 
+    /// The present origin of the machine at an address; nil for a hub.
+    func origin(at address: Int) -> OriginID? { machine(at: address).flatMap { watches[$0.index].origin } }
+
     /// Checks that a file has what the answer to a push says, also after a crash (P4).
     func checkAcknowledgement(_ exchange: Exchange, _ bytes: [UInt8]) throws {
-        guard let reply = try? PushReply(decoding: bytes, limits: plan.limits) else { return }
-        let view = FileView(machine: machines[exchange.to])
+        guard let machine = machine(at: exchange.to),
+            let reply = try? PushReply(decoding: bytes, limits: plan.limits)
+        else { return }
+        let view = FileView(machine: machine)
         let whole = try view.vector()
         let durable = try whole.merged(with: view.staged())
         guard durable.covers(reply.vector) else {

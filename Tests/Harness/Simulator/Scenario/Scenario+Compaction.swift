@@ -167,11 +167,12 @@ extension Scenario {
         return nil
     }
 
-    /// True for a machine that gets the other one's content by itself: from it, or from the archive that both follow.
+    /// True for a machine that gets the other one's content by itself: from it, or from the archive that both follow and
+    /// where the other one writes snapshots.
     private func comesBack(_ state: State, to host: State) -> Bool {
         guard let fits = state.profile, fits == host.profile else { return false }
         return follows[state.machine.index].contains(host.machine.index)
-            || archived.isSuperset(of: [state.machine.index, host.machine.index])
+            || archived.isSuperset(of: [state.machine.index, host.machine.index]) && hubOf[host.machine.index] == nil
             // Of two that lack what the other one has compacted, the one comes back that can.
             || !host.vector.covers(state.horizon) && follows[host.machine.index].contains(state.machine.index)
     }

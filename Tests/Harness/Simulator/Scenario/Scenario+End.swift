@@ -15,7 +15,7 @@ extension Scenario {
             machine.endFaults()
             latestTime = max(latestTime, machine.clock.wallMilliseconds())
         }
-        for machine in machines { machine.clock.set(wall: latestTime + 1_000) }
+        for clock in machines.map(\.clock) + hubs.map(\.clock) { clock.set(wall: latestTime + 1_000) }
         try becomeLevel()
         // Every machine has met a peer since the faults ended.
         unproven = [:]
@@ -91,6 +91,7 @@ extension Scenario {
         // The archive may have everything, too.
         if archived.contains(host.index), random.chance(50) {
             archived.insert(index)
+            hubOf[index] = hubOf[host.index]
             follows.append([])
             counts.note(.newcomerByArchive)
         } else {

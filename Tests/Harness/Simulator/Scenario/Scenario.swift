@@ -19,6 +19,9 @@ final class Scenario: @unchecked Sendable {
     var archived: Set<Int>
     /// The archive's object store; nil without an archive.
     var store: ArchiveStore?
+    var hubs: [SimulatedHub] = []
+    /// The hub of each machine that reaches the archive by one.
+    var hubOf: [Int: Int]
 
     let streams: Streams
     var watches: [MachineWatch] = []
@@ -71,6 +74,7 @@ final class Scenario: @unchecked Sendable {
         network = Network(scheduler, plan: plan.network, random: streams.stream(.network), limits: plan.limits)
         follows = plan.follows
         archived = plan.archive?.members ?? []
+        hubOf = plan.hubs?.hubs ?? [:]
         publications = Publications(limits: plan.limits)
         latestTime = HistoryReplica.start
         for index in 0..<plan.machines {
@@ -84,6 +88,7 @@ final class Scenario: @unchecked Sendable {
                     pageBytes: plan.pageBytes[index]))
         }
         store = makeStore()
+        hubs = makeHubs()
         connect()
     }
 
@@ -100,8 +105,8 @@ final class Scenario: @unchecked Sendable {
     }
 
     func connect() {
-        network.server = { [unowned self] index in machines[index].isDead ? nil : machines[index].daemon?.server }
-        network.isDead = { [unowned self] index in machines[index].isDead }
+        network.server = { [unowned self] address in server(at: address) }
+        network.isDead = { [unowned self] address in isDead(at: address) }
         network.note = { [unowned self] kind in counts.note(kind) }
         network.trace = { [unowned self] line in
             counts.requests += 1
@@ -144,6 +149,7 @@ final class Scenario: @unchecked Sendable {
         if plan.hasRegisters { counts.note(FaultKind.contention) }
         if plan.kinds.contains(.buggify) { counts.note(FaultKind.buggify) }
         for machine in machines { start(machine) }
+        for index in hubs.indices { startHub(index) }
         for step in plan.steps {
             scheduler.after(step.time) { [unowned self] in attempt { try self.perform(step.action) } }
         }
@@ -157,6 +163,7 @@ final class Scenario: @unchecked Sendable {
     func close() {
         locks = [:]
         for machine in machines { _ = try? machine.crash() }
+        for hub in hubs { hub.kill() }
         scheduler.end()
     }
 

@@ -1,0 +1,52 @@
+import Sync
+import TestSupport
+
+/// The hubs of the archive.
+extension Scenario {
+    func makeHubs() -> [SimulatedHub] {
+        guard let store, let plan = plan.hubs else { return [] }
+        counts.note(FaultKind.hub)
+        return (0..<plan.count).map { index in
+            SimulatedHub(
+                index, scheduler: scheduler, clock: MachineClock(scheduler, start: latestTime, drift: 0), store: store,
+                limits: self.plan.limits, entropy: streams.stream(.hubs, 4 + index))
+        }
+    }
+
+    func startHub(_ index: Int) {
+        let others = plan.hubs?.followEachOther == true ? hubs.indices.filter { $0 != index } : []
+        hubs[index].start(peers: others.map { transport(from: hubs[index].address, toHub: $0) })
+        note("hub \(index) is up")
+    }
+
+    func crashHub(_ index: Int, downFor: Int64) {
+        // Shrinking may have left out the hubs.
+        guard hubs.indices.contains(index), hubs[index].server != nil else { return }
+        counts.note(FaultKind.hubCrash)
+        note("hub \(index) is dead")
+        hubs[index].kill()
+        network.disconnect(hubs[index].address)
+        scheduler.after(downFor) { [unowned self] in startHub(index) }
+    }
+
+    func transport(from address: Int, toHub index: Int) -> SimulatedTransport {
+        SimulatedTransport(
+            name: "hub-\(index)", network: network, from: address, to: SimulatedHub.address(of: index),
+            limits: plan.limits)
+    }
+
+    /// The machine at an address of the network; nil for a hub.
+    func machine(at address: Int) -> SimulatedMachine? { SimulatedHub.isAddress(address) ? nil : machines[address] }
+
+    /// The server at an address of the network; nil while it is down.
+    func server(at address: Int) -> Server? {
+        guard let machine = machine(at: address) else { return hubs.first { $0.address == address }?.server }
+        return machine.isDead ? nil : machine.daemon?.server
+    }
+
+    /// True when the processes at an address have just died.
+    func isDead(at address: Int) -> Bool {
+        guard let machine = machine(at: address) else { return server(at: address) == nil }
+        return machine.isDead
+    }
+}
