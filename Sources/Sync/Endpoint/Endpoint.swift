@@ -209,6 +209,7 @@ extension Hello {
         // Older releases send an empty instance, so this one never does.
         instance = reader.identity.instance ?? [0]
         horizon = try Horizon(db).vector
+        refused = try RefusedChanges(db)?.first ?? VersionVector()
     }
 
     /// Adds samples of the history of `origin` as it is here, up to a version that both sides have.

@@ -144,23 +144,26 @@ extension Hub {
 
     // MARK: - Acknowledgements
 
-    /// Keeps what a replica has merged, also in the archive: a collection counts on it.
+    /// Keeps what a replica has merged and refuses, also in the archive: a collection counts on the one, and whoever
+    /// makes snapshots on the other.
     private func acknowledge(_ hello: Hello) async throws {
         guard let own = hello.acknowledgements.first(where: { $0.origin == hello.origin }), let archive else { return }
         let now = clock.steadyMilliseconds()
         let told = Acknowledgement(
             origin: own.origin, vector: own.vector, milliseconds: clock.wallMilliseconds(),
             witness: archive.meta.archive.origin)
+        let refused = RefusedChanges(hello)
         acknowledgements[own.origin] = told
         if let last = acknowledged[own.origin] {
-            let interval =
-                last.vector == own.vector ? limits.aliveMilliseconds : limits.archive.acknowledgementMilliseconds
+            let isNew = last.vector != own.vector || last.refused != refused
+            let interval = isNew ? limits.archive.acknowledgementMilliseconds : limits.aliveMilliseconds
             guard now - last.time >= interval else { return }
         }
-        acknowledged[own.origin] = (own.vector, now)
+        acknowledged[own.origin] = (own.vector, refused, now)
         do {
             try await store.replace(
-                ArchiveKeys.acknowledgement(own.origin), ArchiveJSON.encode(ArchivedAcknowledgement(told)))
+                ArchiveKeys.acknowledgement(own.origin),
+                ArchiveJSON.encode(ArchivedAcknowledgement(told, refused: refused)))
         } catch {
             acknowledged[own.origin] = nil
             throw error

@@ -50,7 +50,7 @@ package actor Hub {
     var waitingBytes = 0
     /// What replicas have told of themselves, and what of it is in the archive since when, in steady milliseconds.
     var acknowledgements: [OriginID: Acknowledgement] = [:]
-    var acknowledged: [OriginID: (vector: VersionVector, time: Int64)] = [:]
+    var acknowledged: [OriginID: (vector: VersionVector, refused: RefusedChanges?, time: Int64)] = [:]
     var acknowledgementTags: [String: String] = [:]
     /// The last pack that each stream has announced.
     var announced: [StreamID: Int64] = [:]

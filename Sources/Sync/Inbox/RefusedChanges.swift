@@ -22,6 +22,14 @@ struct RefusedChanges: Sendable, Hashable {
         horizon = try Horizon(db).vector
     }
 
+    /// What the sender of a hello refuses.
+    ///
+    /// - Returns: nil for nothing.
+    init?(_ hello: Hello) {
+        guard !hello.refused.isEmpty else { return nil }
+        self.init(first: hello.refused, horizon: hello.horizon)
+    }
+
     /// True when a replica that has merged `vector` has something that is refused.
     func isPart(of vector: VersionVector) -> Bool { first.entries.contains { vector[$0.origin] >= $0.version } }
 

@@ -33,6 +33,7 @@ extension Hello: WireMessage {
         message.instance = wireData(instance)
         message.acknowledgements = acknowledgements.map { Tandem_V1_Acknowledgement($0, in: vector) }
         if !horizon.isEmpty { message.horizon = Tandem_V1_Vector(horizon) }
+        if !refused.isEmpty { message.refused = Tandem_V1_Vector(refused) }
         return try serialize(message)
     }
 
@@ -58,6 +59,7 @@ extension Hello: WireMessage {
             acknowledgements.append(try Acknowledgement(acknowledgement, in: vector, limits: limits))
         }
         horizon = try VersionVector(message.horizon, limits: limits)
+        refused = try VersionVector(message.refused, limits: limits)
     }
 
     private static func samples(_ message: Tandem_V1_Hello, limits: Limits) throws(WireError) -> [VersionSample] {

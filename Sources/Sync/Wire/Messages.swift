@@ -33,6 +33,9 @@ public struct Hello: Sendable, Hashable {
     public var acknowledgements: [Acknowledgement] = []
     /// Up to where the sender's journal is compacted. It serves no replica that has less.
     public var horizon = VersionVector()
+    /// The first version of each origin that the sender refuses for ever, because its writer had not seen what is
+    /// compacted there. An older release sends none.
+    public var refused = VersionVector()
 
     /// Creates a hello without samples, without an instance number and without acknowledgements.
     public init(

@@ -150,8 +150,10 @@ struct ArchiveReturnTests {
         #expect(try await late.makeSnapshotIfDue())
     }
 
-    @Test("who refuses for ever what another one has merged says so, and that one puts its content into the archive")
-    func snapshotOnDemand() async throws {
+    @Test(
+        "who refuses for ever what another one has merged says so, and that one puts its content into the archive",
+        arguments: [false, true])
+    func snapshotOnDemand(byHub: Bool) async throws {
         let (a, b, c) = (try archive.replica("a"), try archive.replica("b"), try archive.replica("c"))
         try a.execute("INSERT INTO t VALUES (1, 'old'), (2, 'old')")
         for fixture in [a, b, c] { try await archive.exchange(fixture) }
@@ -177,7 +179,12 @@ struct ArchiveReturnTests {
         #expect(try await !ofC.makeSnapshotIfDue())
 
         archive.clock.advance(1_000)
-        try await archive.exchange(a)
+        if byHub {
+            let hub = Hub(archive.store, limits: archive.limits, clock: archive.clock)
+            try await a.exchange(over: HubTransport(hub))
+        } else {
+            try await archive.exchange(a)
+        }
         try await c.exchange(over: ofC)
         #expect(try await ofC.makeSnapshotIfDue())
         #expect(try await !ofC.makeSnapshotIfDue())

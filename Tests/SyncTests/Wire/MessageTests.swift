@@ -47,6 +47,7 @@ import Testing
                 witness: origin),
         ]
         hello.horizon = VersionVector([.init(origin: other, version: 3)])
+        hello.refused = VersionVector([.init(origin: origin, version: 2)])
         try survives(hello)
     }
 

@@ -158,12 +158,23 @@ nonisolated struct Tandem_V1_Hello: Sendable {
   /// Clears the value of `horizon`. Subsequent reads from it will return its default value.
   mutating func clearHorizon() {self._horizon = nil}
 
+  /// of each origin of which the sender defers something for good, the first such version
+  var refused: Tandem_V1_Vector {
+    get {_refused ?? Tandem_V1_Vector()}
+    set {_refused = newValue}
+  }
+  /// Returns true if `refused` has been explicitly set.
+  var hasRefused: Bool {self._refused != nil}
+  /// Clears the value of `refused`. Subsequent reads from it will return its default value.
+  mutating func clearRefused() {self._refused = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _vector: Tandem_V1_Vector? = nil
   fileprivate var _horizon: Tandem_V1_Vector? = nil
+  fileprivate var _refused: Tandem_V1_Vector? = nil
 }
 
 /// What a replica has merged and shows: whatever it writes after this was written by someone who had seen it.
@@ -946,7 +957,7 @@ nonisolated extension Tandem_V1_Vector.Entry: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Hello"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}cluster\0\u{1}origin\0\u{3}format_version\0\u{1}vector\0\u{3}wall_clock_ms\0\u{1}encodings\0\u{3}sampled_origin\0\u{3}sample_versions\0\u{3}sample_digests\0\u{1}instance\0\u{1}acknowledgements\0\u{1}horizon\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}cluster\0\u{1}origin\0\u{3}format_version\0\u{1}vector\0\u{3}wall_clock_ms\0\u{1}encodings\0\u{3}sampled_origin\0\u{3}sample_versions\0\u{3}sample_digests\0\u{1}instance\0\u{1}acknowledgements\0\u{1}horizon\0\u{1}refused\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -967,6 +978,7 @@ nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 11: try { try decoder.decodeSingularBytesField(value: &self.instance) }()
       case 12: try { try decoder.decodeRepeatedMessageField(value: &self.acknowledgements) }()
       case 13: try { try decoder.decodeSingularMessageField(value: &self._horizon) }()
+      case 14: try { try decoder.decodeSingularMessageField(value: &self._refused) }()
       default: break
       }
     }
@@ -1016,6 +1028,9 @@ nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Mes
     try { if let v = self._horizon {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
     } }()
+    try { if let v = self._refused {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1033,6 +1048,7 @@ nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.instance != rhs.instance {return false}
     if lhs.acknowledgements != rhs.acknowledgements {return false}
     if lhs._horizon != rhs._horizon {return false}
+    if lhs._refused != rhs._refused {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
