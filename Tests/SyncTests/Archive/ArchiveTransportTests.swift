@@ -349,6 +349,28 @@ import Testing
         #expect(try c.text("SELECT a FROM t ORDER BY id") == ["one", "two"])
     }
 
+    @Test("who says no hello for long hears of a damaged pack all the same, and writes it again")
+    func damagedPackWhileWaiting() async throws {
+        let (a, b) = (try replica("a"), try replica("b"))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        let session = SyncSession(
+            replica: a.replica, inbox: a.inbox, transport: transport(a), limits: limits, clock: clock)
+        _ = try await session.greet()
+        _ = try await session.push(lacking: VersionVector())
+        try await session.transport.finish()
+        let pack = try #require(store.keys.first { $0.hasPrefix("1/w/") })
+        store.damage(pack, Array((store.content[pack] ?? []).dropLast()))
+        await #expect(throws: SyncError.self) { try await b.exchange(over: transport(b)) }
+
+        clock.advance(limits.archive.acknowledgementMilliseconds)
+        let pulled = try await session.pull(waitSeconds: 0)
+        #expect(pulled.end.vector == VersionVector())
+        _ = try await session.push(lacking: pulled.end.vector)
+        try await session.transport.finish()
+        try await b.exchange(over: transport(b))
+        #expect(try b.text("SELECT a FROM t") == ["one"])
+    }
+
     @Test("a store that lost the answer to a write does not get the pack twice")
     func lostAnswer() async throws {
         let loses = Mutex(true)
