@@ -26,8 +26,12 @@ extension Hub {
         while true {
             let passed: StreamReader.Passed
             do {
+                // What no pack here holds may be in no pack at all: only a complete reading tells.
+                let base = await archive.reader.baseOfNewest
+                try check(generation)
                 passed = try await archive.reader.read(
-                    after: stored, own: archive.writer.stream, bytes: limits.bytesPerPull, isComplete: !isRead
+                    after: stored, own: archive.writer.stream, bytes: limits.bytesPerPull,
+                    isComplete: !isRead || !stored.covers(base)
                 ) { (part: StreamReader.Part) in
                     try await self.take(part, generation)
                 }
@@ -112,11 +116,13 @@ extension Hub {
         guard looked.map({ now - $0 >= interval }) ?? true else { return }
         // Another archive may be there now, in a store that was emptied.
         guard try await ArchiveMeta.read(store) == archive.meta else { return try lose(generation) }
+        let isRegular = regularly.map { now - $0 >= limits.archive.acknowledgementMilliseconds } ?? true
+        // Before the heads: what is compacted in a snapshot was in packs before, if it ever was.
+        if isRegular { try await archive.reader.lookAtSnapshots(isThorough: true) }
         let (own, written) = await (archive.writer.stream, archive.writer.announced)
         try await archive.reader.look(own: archive.writer.holds)
         try checkStreams(await archive.reader.heads, own: own, written: written, generation)
-        if regularly.map({ now - $0 >= limits.archive.acknowledgementMilliseconds }) ?? true {
-            try await archive.reader.lookAtSnapshots(isThorough: true)
+        if isRegular {
             let wasRead = isRead
             let damaged = try await archive.reader.lookAtDamages()
             try check(generation)

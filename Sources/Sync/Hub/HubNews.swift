@@ -4,7 +4,8 @@ import Synchronization
 final class HubNews: Sendable {
     private struct State {
         var next = 0
-        var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
+        /// In the order in which they began to listen.
+        var listeners: [(number: Int, stream: AsyncStream<Void>.Continuation)] = []
     }
 
     private let state = Mutex(State())
@@ -14,18 +15,18 @@ final class HubNews: Sendable {
         let (stream, listener) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
             defer { state.next += 1 }
-            state.listeners[state.next] = listener
+            state.listeners.append((state.next, listener))
             return state.next
         }
         listener.onTermination = { [weak self] _ in
-            self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
+            self?.state.withLock { $0.listeners.removeAll { $0.number == number } }
         }
         return stream
     }
 
     func tell() {
         // Not under the lock: a listener that ends takes it.
-        let listeners = state.withLock { Array($0.listeners.values) }
-        for listener in listeners { listener.yield() }
+        let listeners = state.withLock { $0.listeners }
+        for listener in listeners { listener.stream.yield() }
     }
 }

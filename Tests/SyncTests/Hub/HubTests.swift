@@ -73,6 +73,25 @@ import Testing
         #expect(try await ArchiveSurvey(store).verify().problems == [])
     }
 
+    @Test("a hub has what was compacted before it came to the archive, also when it began before that")
+    func readsLaterSnapshots() async throws {
+        let (a, b) = (try replica("a"), try replica("b"))
+        let hub = hub()
+        try await b.exchange(over: HubTransport(hub))
+        try a.execute("INSERT INTO t VALUES (1, '')")
+        for number in 0..<20 { try a.execute("UPDATE t SET a = '\(number)'") }
+        try #require(try a.compact() > 0)
+        try await a.exchange(over: archive(a))
+        clock.advance(limits.archive.acknowledgementMilliseconds)
+        try await hub.tick()
+
+        let level = try await a.exchange(over: HubTransport(hub))
+        #expect(level.isLevel)
+        await #expect { try await b.exchange(over: HubTransport(hub)) } throws: {
+            ($0 as? SyncError)?.code == .behindHorizon
+        }
+    }
+
     @Test("what replicas write to the archive themselves is served, also to a hub that starts later")
     func readsArchive() async throws {
         let (a, b) = (try replica("a"), try replica("b"))
