@@ -58,6 +58,7 @@ extension Scenario {
         let end = scheduler.now + 3_600_000
         while let machine = try machines.first(where: { try !isStable($0) }) {
             guard scheduler.now < end else { throw try unstable(machine, "after an hour without a write") }
+            setClocksRight()
             try scheduler.run(until: scheduler.now + 10_000)
         }
         counts.note(.allStable)
@@ -86,6 +87,7 @@ extension Scenario {
                     "an hour after everything was stable, machine \(machine.index) still has \(try removable(machine)) entries that can go"
                 )
             }
+            setClocksRight()
             try scheduler.run(until: scheduler.now + 10_000)
         }
     }

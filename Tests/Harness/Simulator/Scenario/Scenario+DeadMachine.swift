@@ -20,6 +20,7 @@ extension Scenario {
             guard scheduler.now < end else {
                 throw try unstable(waiting, "an hour after machine \(machine.index) was stopped")
             }
+            setClocksRight()
             try scheduler.run(until: scheduler.now + 10_000)
         }
         counts.note(.outlived)

@@ -15,7 +15,8 @@ extension Scenario {
             machine.endFaults()
             latestTime = max(latestTime, machine.clock.wallMilliseconds())
         }
-        for clock in machines.map(\.clock) + hubs.map(\.clock) { clock.set(wall: latestTime + 1_000) }
+        rightTime = latestTime + 1_000 - scheduler.now
+        setClocksRight()
         try becomeLevel()
         // Every machine has met a peer since the faults ended.
         unproven = [:]
@@ -33,6 +34,11 @@ extension Scenario {
         counts.note(.redelivered, publications.redelivered)
         counts.note(.relayed, publications.relayed)
         counts.note(.morePull, publications.unfinished)
+    }
+
+    /// Sets all clocks right, as machines do from time to time: some run too fast or too slow.
+    func setClocksRight() {
+        for clock in machines.map(\.clock) + hubs.map(\.clock) { clock.set(wall: rightTime + scheduler.now) }
     }
 
     /// Runs until all machines know the same.

@@ -60,6 +60,8 @@ final class Scenario: @unchecked Sendable {
     var mayBeLost: Set<Int> = []
     var violation: (any Error)?
     var latestTime: Int64
+    /// The right time at the start of the scenario, once all faults have ended.
+    var rightTime: Int64 = 0
     var locks: [Int: RawConnection] = [:]
     /// How long the daemon of each machine stays down after a death that a step led to.
     var downTimes: [Int: Int64] = [:]
