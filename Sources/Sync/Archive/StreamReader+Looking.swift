@@ -106,6 +106,7 @@ extension StreamReader {
         for stream in streams.values {
             holds.merge(stream.holds)
             heads.merge(stream.head?.holds ?? Holdings())
+            heads.merge(stream.ahead)
         }
         (all, vector) = holds.reachable(from: base)
         wholeAfterNewestSnapshot = holds.reachable(from: baseOfNewest).whole
