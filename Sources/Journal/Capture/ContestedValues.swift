@@ -32,7 +32,8 @@ struct ContestedValues {
         /// Those columns.
         var columns: [Int] = []
         /// True when the writer here had seen all of its values: under former names of the columns, or before the
-        /// columns went away here, to come back now.
+        /// columns or the table went away here, to come back now. What others are told of this file
+        /// (``ShownKnowledge``) counts these as well, so nobody has compacted what counts as unseen here.
         var wasSeen = true
     }
 
@@ -98,6 +99,7 @@ struct ContestedValues {
         let values = JournalValues(db)
         // Changes under an earlier identity of this file were written here.
         let own = Set(reader.origins.retired.compactMap { reader.origins.origins[$0] } + [reader.identity.origin])
+        let tableShownUntil = try DroppedTable.all(db)[entry.table]?.position ?? 0
         var space = ColumnSpace(columns: table.stored.map(\.name), keyCount: table.keyCount)
         var rivals: [Key: [Rival]] = [:]
         try reader.scan(tables: [entry.table]) { change in
@@ -112,7 +114,8 @@ struct ContestedValues {
                 let other = try form.stored(values.value(at: change.seq, column: column), in: position)
                 guard other != row.values[position] else { return }
                 rival.columns.append(position)
-                if change.seq > change.shape.shownUntil, row.shown[position]?.contains(other.hashValue) != true {
+                if change.seq > max(tableShownUntil, change.shape.shownUntil),
+                    row.shown[position]?.contains(other.hashValue) != true {
                     rival.wasSeen = false
                 }
             }
