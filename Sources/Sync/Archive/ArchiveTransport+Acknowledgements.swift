@@ -43,7 +43,7 @@ extension ArchiveTransport {
         guard let own = mine.acknowledgements.first(where: { $0.origin == mine.origin }) else { return }
         let now = clock.steadyMilliseconds()
         let before = state.withLock { $0.acknowledged }
-        let refused = try await blocking { [replica] in try replica.read { try RefusedChanges($0) } }
+        let refused = RefusedChanges(mine)
         let isNew = before?.vector != own.vector || before?.refused != refused
         guard isNew || before.map({ now - $0.time >= limits.aliveMilliseconds }) ?? true else { return }
         var said = [own]

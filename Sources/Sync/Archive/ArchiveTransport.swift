@@ -32,6 +32,7 @@ package final class ArchiveTransport: Transport {
         var acknowledgementTags: [String: String] = [:]
         /// When what is done from time to time was done, in steady milliseconds.
         var regularly: Int64 = .min
+        var lookedAtDamages: Int64 = .min
         var looked: Int64 = .min
         var saidCrowded = false
         /// The newest snapshot, and since when it is known here, in steady milliseconds.
@@ -137,7 +138,8 @@ package final class ArchiveTransport: Transport {
         state.withLock { state in
             state.session = session
             state.lacks = [:]
-            (state.acknowledged, state.regularly, state.noted, state.saidCrowded) = (nil, .min, nil, false)
+            (state.acknowledged, state.noted, state.saidCrowded) = (nil, nil, false)
+            (state.regularly, state.lookedAtDamages) = (.min, .min)
         }
         return session
     }
@@ -169,6 +171,7 @@ package final class ArchiveTransport: Transport {
     /// stream. What the archive lacks is then written again.
     private func lookAtDamages(_ session: Session) async throws {
         let damaged = try await session.reader.lookAtDamages()
+        state.withLock { $0.lookedAtDamages = clock.steadyMilliseconds() }
         guard await damaged.contains(session.writer.stream) else { return }
         logger?.log(
             .archiveLost, "\(name) has lost changes that it had accepted: what it lacks is written again", peer: name)
@@ -239,6 +242,8 @@ package final class ArchiveTransport: Transport {
                 try await announce(session, request.origin, isLast: false)
                 let isIdle = await session.reader.isIdle
                 if isFirst || isLookDue(isIdle: isIdle) { try await look(session) }
+                // A replica without news says no hello for an hour, and may be the only one that can heal the archive.
+                if until == nil, isDue(\.lookedAtDamages) { try await lookAtDamages(session) }
                 let passed = try await session.reader.read(
                     after: request.have, own: await session.writer.stream, bytes: bytes,
                     isComplete: isFirst, onFrame: onFrame)

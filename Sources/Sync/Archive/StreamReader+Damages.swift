@@ -52,9 +52,7 @@ extension StreamReader {
         reported = Set(try await store.listAll(ArchiveKeys.damages).map(\.key))
         let damaged = Set(reported.compactMap { ArchiveKeys.damagedStream($0) })
         for id in damaged where streams[id]?.remains == nil {
-            streams[id]?.remains = Holdings()
-            streams[id]?.unannounced = Holdings()
-            streams[id]?.next = 1
+            streams[id]?.readAnew()
         }
         parts.damaged = Set(reported.compactMap { ArchiveKeys.damagedSnapshot($0) })
         countSnapshots()
@@ -88,9 +86,7 @@ extension StreamReader {
             stream.next = min(try await packs.sequences(of: id, after: stream.next).first ?? .max, through + 1)
         } else if stream.remains == nil {
             // Read from the beginning, to know what the other packs hold.
-            stream.remains = Holdings()
-            stream.unannounced = Holdings()
-            stream.next = 1
+            stream.readAnew()
         } else {
             stream.lost.insert(stream.next)
             // To the next one that is there: a head may announce any number.

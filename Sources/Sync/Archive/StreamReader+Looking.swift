@@ -76,7 +76,7 @@ extension StreamReader {
         let changed = tags.filter { id, tag in
             guard let stream = streams[id], stream.tag == tag, stream.head != nil else { return true }
             // Who looks at the heads only does not find what nobody has announced for so long: it is written again.
-            return stream.isAhead && now - stream.news >= limits.archive.activeMilliseconds
+            return !stream.ahead.ranges.isEmpty && now - stream.news >= limits.archive.activeMilliseconds
         }.map(\.key)
         for (id, found) in try await packs.heads(of: changed.sorted()) {
             let head = note(found, ArchiveKeys.head(id))
@@ -90,8 +90,7 @@ extension StreamReader {
                 stream.news = now
                 lastNews = now
             }
-            stream.head = head
-            stream.isAhead = false
+            stream.announce(head)
             stream.tag = tags[id] ?? ""
             streams[id] = stream
         }
@@ -107,6 +106,7 @@ extension StreamReader {
         for stream in streams.values {
             holds.merge(stream.holds)
             heads.merge(stream.head?.holds ?? Holdings())
+            heads.merge(stream.ahead)
         }
         (all, vector) = holds.reachable(from: base)
         wholeAfterNewestSnapshot = holds.reachable(from: baseOfNewest).whole

@@ -22,15 +22,45 @@ actor StreamReader {
         /// The packs that could not be read.
         var lost: Set<Int64> = []
 
-        /// True when packs behind the head count as held: their writer announces them soon, unless it has left the
-        /// stream.
-        var isAhead = false
+        /// What the packs behind the head hold that count as held: their writer announces them soon, unless it has left
+        /// the stream.
+        var ahead = Holdings()
 
         /// What the packs behind the head hold that were read, however long ago that was.
         var unannounced = Holdings()
 
         /// What the archive holds by this stream.
-        var holds: Holdings { remains ?? head?.holds ?? Holdings() }
+        var holds: Holdings {
+            var holds = remains ?? head?.holds ?? Holdings()
+            holds.merge(ahead)
+            return holds
+        }
+
+        /// Takes the present head. What was read behind the former one counts from here on if the present one announces
+        /// it; otherwise its writer has left the stream, or the store was restored from a backup.
+        mutating func announce(_ head: StreamHead?) {
+            if remains != nil, let last = head?.last {
+                let before = self.head?.last ?? 0
+                if last < before {
+                    readAnew()
+                } else if last >= next - 1 {
+                    remains?.merge(ahead)
+                } else if last > before {
+                    // Some of it: read again, to know what that holds.
+                    next = min(next, before + 1)
+                }
+            }
+            self.head = head
+            ahead = Holdings()
+        }
+
+        /// Forgets what the packs hold: they are read from the first one on, to know what is left of them.
+        mutating func readAnew() {
+            remains = Holdings()
+            ahead = Holdings()
+            unannounced = Holdings()
+            next = 1
+        }
     }
 
     /// What one call passed on.
@@ -345,13 +375,12 @@ actor StreamReader {
         passed.merge(Pack.covers(of: pack.frames))
         streams[id]?.lost.remove(pack.header.sequence)
         guard let stream = streams[id] else { return }
-        if stream.remains != nil {
-            streams[id]?.remains?.merge(holds)
-        } else if stream.next > stream.head?.last ?? 0 {
-            // Behind the head, which does not tell of it yet.
-            streams[id]?.head?.holds.merge(holds)
+        if pack.header.sequence > stream.head?.last ?? 0 {
+            // The head does not tell of it yet.
+            streams[id]?.ahead.merge(holds)
             streams[id]?.unannounced.merge(holds)
-            streams[id]?.isAhead = true
+        } else if stream.remains != nil {
+            streams[id]?.remains?.merge(holds)
         } else {
             return
         }

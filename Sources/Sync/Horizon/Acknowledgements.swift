@@ -22,6 +22,9 @@ struct Acknowledgements: Sendable, Hashable {
 
     /// Takes an acknowledgement. One that is older than what is known changes nothing.
     ///
+    /// Of two with the same head, each tells what its replica had seen at some time, so together they tell as much. Only
+    /// of an archive neither covers the other: what was behind its heads, or in packs that a store lost, is held no more.
+    ///
     /// - Parameter ours: What is applied here.
     /// - Returns: True when anything changed.
     @discardableResult
@@ -32,8 +35,9 @@ struct Acknowledgements: Sendable, Hashable {
         }
         let before = record
         let old = record.newest
-        if new.head > old.head || new.head == old.head && new.vector.covers(old.vector) {
+        if new.head > old.head || new.head == old.head && !old.vector.covers(new.vector) {
             var newest = new
+            if new.head == old.head { newest.vector.merge(old.vector) }
             if newest.milliseconds < old.milliseconds {
                 newest.milliseconds = old.milliseconds
                 newest.witness = old.witness

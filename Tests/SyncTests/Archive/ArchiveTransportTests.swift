@@ -349,6 +349,64 @@ import Testing
         #expect(try c.text("SELECT a FROM t ORDER BY id") == ["one", "two"])
     }
 
+    @Test("who says no hello for long hears of a damaged pack all the same, and writes it again")
+    func damagedPackWhileWaiting() async throws {
+        let (a, b) = (try replica("a"), try replica("b"))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        let session = SyncSession(
+            replica: a.replica, inbox: a.inbox, transport: transport(a), limits: limits, clock: clock)
+        _ = try await session.greet()
+        _ = try await session.push(lacking: VersionVector())
+        try await session.transport.finish()
+        let pack = try #require(store.keys.first { $0.hasPrefix("1/w/") })
+        store.damage(pack, Array((store.content[pack] ?? []).dropLast()))
+        await #expect(throws: SyncError.self) { try await b.exchange(over: transport(b)) }
+
+        clock.advance(limits.archive.acknowledgementMilliseconds)
+        let pulled = try await session.pull(waitSeconds: 0)
+        #expect(pulled.end.vector == VersionVector())
+        _ = try await session.push(lacking: pulled.end.vector)
+        try await session.transport.finish()
+        try await b.exchange(over: transport(b))
+        #expect(try b.text("SELECT a FROM t") == ["one"])
+    }
+
+    @Test("what a restored store has lost is written again, also of a stream that was found damaged before")
+    func restoredAfterDamage() async throws {
+        // It writes no more than what is missing.
+        var small = limits
+        small.bytesPerPush = 1
+        small.changesPerBatch = 1
+        let (a, b, c, d) = (try replica("a"), try replica("b", small), try replica("c"), try replica("d"))
+        let (ofA, ofB) = (transport(a), transport(b))
+        for number in 1...2 {
+            try a.execute("INSERT INTO t VALUES (\(number), '\(number)')")
+            try await a.exchange(over: ofA)
+        }
+        let head = try #require(store.keys.first { $0.hasPrefix("1/h/") })
+        let before = store.content[head]
+        let packs = store.keys.filter { $0.hasPrefix("1/w/") }
+        try a.execute("INSERT INTO t VALUES (3, '3')")
+        try await a.exchange(over: ofA)
+        let last = try #require(store.keys.first { $0.hasPrefix("1/w/") && !packs.contains($0) })
+        try await b.exchange(over: ofB)
+        store.damage(packs[0], nil)
+        await #expect(throws: SyncError.self) { try await c.exchange(over: transport(c)) }
+        clock.advance(700_000)
+        try await b.exchange(over: ofB)
+        try await c.exchange(over: transport(c))
+        #expect(try c.text("SELECT a FROM t ORDER BY id") == ["1", "2", "3"])
+
+        var content = store.content
+        content[head] = before
+        content[last] = nil
+        store.restore(content)
+        clock.advance(700_000)
+        try await b.exchange(over: ofB)
+        try await d.exchange(over: transport(d))
+        #expect(try d.text("SELECT a FROM t ORDER BY id") == ["1", "2", "3"])
+    }
+
     @Test("a store that lost the answer to a write does not get the pack twice")
     func lostAnswer() async throws {
         let loses = Mutex(true)

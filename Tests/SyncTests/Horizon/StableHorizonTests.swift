@@ -66,6 +66,21 @@ struct StableHorizonTests {
         #expect(found.members[0].lastSeen == 800 && found.members[0].witness == b)
     }
 
+    @Test("what an archive holds goes on counting when it has lost something that it had acknowledged")
+    func archiveThatLost() {
+        let archive = OriginID(high: 4, low: 1)
+        var known = Acknowledgements()
+        known.take(
+            .init(origin: archive, vector: vector(5, 7, 3), milliseconds: 800, witness: me), ours: vector(9, 7, 3))
+        known.take(
+            .init(origin: archive, vector: vector(9, 7), milliseconds: 900, witness: me), ours: vector(9, 7, 3))
+        #expect(horizon(vector(9, 7, 3), known).vector == vector(9, 7, 3))
+        // In any order.
+        known.take(
+            .init(origin: archive, vector: vector(6, 7, 3), milliseconds: 850, witness: a), ours: vector(9, 7, 3))
+        #expect(horizon(vector(9, 7, 3), known).vector == vector(9, 7, 3))
+    }
+
     @Test("a pass over the journal is due when a share of it has become stable, and after a time in any case")
     func pace() {
         var pace = CompactionPace(longestMilliseconds: 1_000)

@@ -35,7 +35,7 @@ import Testing
         try survives(PushReply(vector: vector, applied: 3))
     }
 
-    @Test("acknowledgements, the horizon and what is refused survive the wire, and their damaged forms do not trap")
+    @Test("acknowledgements and the horizon survive the wire, and their damaged forms do not trap")
     func acknowledgements() throws {
         var hello = Hello(
             cluster: "main", origin: origin, formatVersion: 5, vector: vector, wallMilliseconds: 1_700_000_000_000)
