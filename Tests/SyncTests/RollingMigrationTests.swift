@@ -366,6 +366,24 @@ struct RollingMigrationTests {
         try fleet.expectLedger([])
     }
 
+    @Test("a row of a table that is made again is taken by who has compacted what rows showed before the table went")
+    func madeAgainAfterCompaction() throws {
+        let fleet = try Fleet()
+        try fleet.run(0, "INSERT INTO item VALUES(1, 'a')")
+        try fleet.cluster.converge()
+        for name in ["b", "shown"] { try fleet.run(1, "UPDATE item SET name = '\(name)' WHERE id = 1") }
+        try fleet.cluster.converge()
+        try fleet.run(0, "DROP TABLE item")
+        try fleet.look(0)
+        try fleet.run(1, "UPDATE item SET name = 'unseen' WHERE id = 1")
+        try fleet.cluster.converge()
+        try fleet.cluster.members[1].hear(fleet.cluster.members[0])
+        #expect(try fleet.cluster.members[1].compactWhatIsStable() > 0)
+        try fleet.run(0, "\(Self.old); INSERT INTO item VALUES(1, 'new')")
+        try fleet.expect(Self.rows("1 | text:'new'"))
+        try fleet.expectLedger(["update/update lost name=unseen kept name=new"])
+    }
+
     @Test("a table that is built anew in single steps, with a daemon that looks in between, keeps an edit")
     func rebuiltInSteps() throws {
         let fleet = try Fleet()
