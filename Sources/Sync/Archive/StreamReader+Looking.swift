@@ -53,8 +53,10 @@ extension StreamReader {
         let whole = listed.map(\.snapshot)
         base = whole.reduce(into: VersionVector()) { $0.merge($1.horizon.vector) }
         newestSnapshot = SnapshotOrder.newest(listed)
-        baseOfNewest = base.limited(to: newestSnapshot?.vector ?? VersionVector())
+        let newest = newestSnapshot?.vector ?? VersionVector()
+        baseOfNewest = base.common(with: newest)
         collected = Collected(marks.values, snapshots: whole.map(\.manifest.vector))
+        collectedOfNewest = collected.vector.common(with: newest)
     }
 
     /// Reads the heads that have changed.
@@ -113,14 +115,5 @@ extension StreamReader {
         for stream in streams.values { holds.merge(stream.unannounced) }
         seen = holds.reachable(from: base).all
         announced = heads.reachable(from: base).all
-    }
-}
-
-extension VersionVector {
-    /// The smaller version of each origin.
-    fileprivate func limited(to other: VersionVector) -> VersionVector {
-        VersionVector(
-            entries.map { VersionVector.Entry(origin: $0.origin, version: min($0.version, other[$0.origin])) }
-                .filter { $0.version > 0 })
     }
 }

@@ -100,6 +100,8 @@ actor StreamReader {
     var newestSnapshot: ListedSnapshot?
     /// The packs that a collection removed, or may remove.
     var collected = Collected()
+    /// What of them the newest whole snapshot has. The rest nobody can get any more who comes now: what needs it waits.
+    var collectedOfNewest = VersionVector()
     var marks: [String: CollectionMark] = [:]
     /// True when such a pack was not there.
     var missesCollected = false
@@ -389,9 +391,9 @@ actor StreamReader {
 
     // MARK: - What is gone
 
-    /// - Throws: ``SyncError/Code/behindHorizon`` when packs that `have` lacks are gone.
+    /// - Throws: ``SyncError/Code/behindHorizon`` when packs that `have` lacks are gone, and the newest snapshot has them.
     private func checkCollected(_ have: VersionVector) throws {
-        if missesCollected, !have.covers(collected.vector) { throw onlyInSnapshots }
+        if missesCollected, !have.covers(collectedOfNewest) { throw onlyInSnapshots }
     }
 
     /// - Throws: ``SyncError/Code/behindHorizon`` when the archive holds changes only in snapshots that `have` lacks.

@@ -93,16 +93,17 @@ extension Hub {
     ///
     /// - Returns: False when nothing is missing there.
     private func raiseFloor(_ archive: Archive, _ generation: Int) async throws -> Bool {
-        let (collected, base) = (await archive.reader.collected, await archive.reader.baseOfNewest)
+        let (collected, base) = (await archive.reader.collectedOfNewest, await archive.reader.baseOfNewest)
+        let ends = await archive.reader.collected.holds.ends.vector
         try check(generation)
         let missing = VersionVector(
-            collected.vector.merged(with: base).entries.filter { $0.version > stored[$0.origin] })
+            collected.merged(with: base).entries.filter { $0.version > stored[$0.origin] })
         guard !missing.isEmpty else { return false }
         floor.merge(missing)
         stored.merge(missing)
         log.begin(at: missing)
         whole.merge(base)
-        whole.merge(collected.holds.ends.vector)
+        whole.merge(ends.common(with: collected))
         return true
     }
 
@@ -118,7 +119,10 @@ extension Hub {
         guard try await ArchiveMeta.read(store) == archive.meta else { return try lose(generation) }
         let isRegular = regularly.map { now - $0 >= limits.archive.acknowledgementMilliseconds } ?? true
         // Before the heads: what is compacted in a snapshot was in packs before, if it ever was.
-        if isRegular { try await archive.reader.lookAtSnapshots(isThorough: true) }
+        if isRegular {
+            try await archive.reader.lookAtSnapshots(isThorough: true)
+            try await checkFloor(archive, generation)
+        }
         let (own, written) = await (archive.writer.stream, archive.writer.announced)
         try await archive.reader.look(own: archive.writer.holds)
         try checkStreams(await archive.reader.heads, own: own, written: written, generation)
@@ -137,6 +141,18 @@ extension Hub {
         }
         try check(generation)
         looked = now
+    }
+
+    /// Begins anew when the newest snapshot has less than this hub asks of everybody. Of replicas that compacted apart from
+    /// each other, another one has made it: who comes back by it could never be served.
+    ///
+    /// - Throws: ``SyncError/Code/busy``.
+    private func checkFloor(_ archive: Archive, _ generation: Int) async throws {
+        let given = await archive.reader.collectedOfNewest.merged(with: archive.reader.baseOfNewest)
+        try check(generation)
+        guard !given.covers(floor) else { return }
+        reset()
+        throw Hub.beginsAnew
     }
 
     /// A store that was restored from a backup, or emptied, lacks packs that it had.
@@ -185,12 +201,13 @@ extension Hub {
             guard case .success(let pack?) = found else {
                 try await archive.reader.lookAtSnapshots()
                 let collected = await archive.reader.collected
+                let given = await archive.reader.collectedOfNewest.common(with: stored)
                 try check(generation)
-                guard collected.through[place.stream] ?? 0 >= place.sequence else {
+                guard collected.through[place.stream] ?? 0 >= place.sequence, record.frame.isKnown(to: given) else {
                     try lose(generation)
                     throw Hub.beginsAnew
                 }
-                floor.merge(collected.vector.common(with: stored))
+                floor.merge(given)
                 throw Hub.onlyInSnapshots(store.name)
             }
             last = (place, pack)

@@ -92,6 +92,29 @@ import Testing
         }
     }
 
+    @Test("who has what the newest snapshot has is served, whatever other replicas had compacted apart from its maker")
+    func servesOnTopOfNewestSnapshot() async throws {
+        let (a, b, c) = (try replica("a"), try replica("b"), try replica("c"))
+        let hub = hub()
+        for (key, fixture) in [a, c].enumerated() {
+            try fixture.execute("INSERT INTO t VALUES (\(key), '')")
+            for number in 0..<20 { try fixture.execute("UPDATE t SET a = '\(number)'") }
+        }
+        try await b.exchange(with: c)
+        for fixture in [a, c] { try #require(try fixture.compact() > 0) }
+        try await a.exchange(over: archive(a))
+        try await hub.tick()
+        await #expect { try await b.exchange(over: HubTransport(hub)) } throws: {
+            ($0 as? SyncError)?.code == .behindHorizon
+        }
+
+        clock.advance(limits.archive.acknowledgementMilliseconds)
+        try await c.exchange(over: archive(c))
+        await #expect(throws: Hub.beginsAnew) { try await hub.tick() }
+        try await hub.tick()
+        #expect(try await b.exchange(over: HubTransport(hub)).isLevel)
+    }
+
     @Test("what replicas write to the archive themselves is served, also to a hub that starts later")
     func readsArchive() async throws {
         let (a, b) = (try replica("a"), try replica("b"))
