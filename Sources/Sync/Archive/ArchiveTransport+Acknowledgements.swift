@@ -12,11 +12,10 @@ extension ArchiveTransport {
         return [own] + state.withLock { $0.acknowledgements }.prefix(limits.acknowledgementsPerHello - 1)
     }
 
-    /// Announces what this replica has merged, and reads what others have.
+    /// Reads what other replicas have merged, and what they refuse for ever.
     ///
     /// - Throws: ``SyncError`` of the store.
-    func exchangeAcknowledgements(_ mine: Hello) async throws {
-        try await announceOwn(mine)
+    func readAcknowledgements() async throws {
         let listed = try await store.listAll(ArchiveKeys.acknowledgements)
         var (known, refused, tags) = state.withLock {
             ($0.acknowledgements, $0.refused, $0.acknowledgementTags)
@@ -39,13 +38,23 @@ extension ArchiveTransport {
         }
     }
 
-    private func announceOwn(_ mine: Hello) async throws {
+    /// True when this replica refuses something for ever that it has not announced: others wait for that.
+    func refusesMore(_ mine: Hello) -> Bool {
+        RefusedChanges(mine).map { refused in state.withLock { $0.acknowledged?.refused != refused } } ?? false
+    }
+
+    /// Announces what this replica has merged, and what it refuses for ever.
+    ///
+    /// - Parameter isAlive: True to say from time to time also what is known; false for an earlier hello.
+    /// - Throws: ``SyncError`` of the store.
+    func announceOwn(_ mine: Hello, isAlive: Bool = true) async throws {
         guard let own = mine.acknowledgements.first(where: { $0.origin == mine.origin }) else { return }
         let now = clock.steadyMilliseconds()
         let before = state.withLock { $0.acknowledged }
         let refused = RefusedChanges(mine)
         let isNew = before?.vector != own.vector || before?.refused != refused
-        guard isNew || before.map({ now - $0.time >= limits.aliveMilliseconds }) ?? true else { return }
+        let isDue = isAlive && before.map { now - $0.time >= limits.aliveMilliseconds } ?? true
+        guard isNew || isDue else { return }
         var said = [own]
         if isNew {
             // Nobody else speaks for the names that this replica has finished. They need not be kept alive.

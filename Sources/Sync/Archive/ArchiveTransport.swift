@@ -25,6 +25,8 @@ package final class ArchiveTransport: Transport {
     struct State {
         var session: Session?
         var lacks: [OriginID: Lack] = [:]
+        /// The last hello of this replica.
+        var mine: Hello?
         var acknowledged: (vector: VersionVector, refused: RefusedChanges?, time: Int64)?
         var acknowledgements: [Acknowledgement] = []
         /// What others refuse for ever, by their origins.
@@ -32,7 +34,7 @@ package final class ArchiveTransport: Transport {
         var acknowledgementTags: [String: String] = [:]
         /// When what is done from time to time was done, in steady milliseconds.
         var regularly: Int64 = .min
-        var lookedAtDamages: Int64 = .min
+        var talked: Int64 = .min
         var looked: Int64 = .min
         var saidCrowded = false
         /// The newest snapshot, and since when it is known here, in steady milliseconds.
@@ -99,11 +101,14 @@ package final class ArchiveTransport: Transport {
             try await session.reader.lookAtSnapshots(isThorough: isRegular)
             try await look(session)
             if until == nil, try await writeBase(for: mine, session) { try await look(session) }
+            state.withLock { $0.mine = mine }
             if isRegular {
-                try await lookAtDamages(session)
+                try await announceOwn(mine)
+                try await talk(session)
                 await warnOfDamagedSnapshots(session)
-                try await exchangeAcknowledgements(mine)
                 state.withLock { $0.regularly = clock.steadyMilliseconds() }
+            } else if until == nil, refusesMore(mine) {
+                try await announceOwn(mine)
             }
             await warnWhenCrowded(session)
             var hello = Hello(
@@ -139,7 +144,7 @@ package final class ArchiveTransport: Transport {
             state.session = session
             state.lacks = [:]
             (state.acknowledged, state.noted, state.saidCrowded) = (nil, nil, false)
-            (state.regularly, state.lookedAtDamages) = (.min, .min)
+            (state.regularly, state.talked) = (.min, .min)
         }
         return session
     }
@@ -167,11 +172,19 @@ package final class ArchiveTransport: Transport {
         }
     }
 
+    /// Tells others what the last hello told, and hears them: a replica without news says no hello for an hour, and may be
+    /// the only one that can heal the archive, or make a snapshot with what another one refuses.
+    private func talk(_ session: Session) async throws {
+        if let mine = state.withLock({ $0.mine }) { try await announceOwn(mine, isAlive: false) }
+        try await lookAtDamages(session)
+        try await readAcknowledgements()
+        state.withLock { $0.talked = clock.steadyMilliseconds() }
+    }
+
     /// Takes what readers told of missing and damaged packs. When one is in this replica's stream, begins another
     /// stream. What the archive lacks is then written again.
     private func lookAtDamages(_ session: Session) async throws {
         let damaged = try await session.reader.lookAtDamages()
-        state.withLock { $0.lookedAtDamages = clock.steadyMilliseconds() }
         guard await damaged.contains(session.writer.stream) else { return }
         logger?.log(
             .archiveLost, "\(name) has lost changes that it had accepted: what it lacks is written again", peer: name)
@@ -242,8 +255,7 @@ package final class ArchiveTransport: Transport {
                 try await announce(session, request.origin, isLast: false)
                 let isIdle = await session.reader.isIdle
                 if isFirst || isLookDue(isIdle: isIdle) { try await look(session) }
-                // A replica without news says no hello for an hour, and may be the only one that can heal the archive.
-                if until == nil, isDue(\.lookedAtDamages) { try await lookAtDamages(session) }
+                if until == nil, isDue(\.talked) { try await talk(session) }
                 let passed = try await session.reader.read(
                     after: request.have, own: await session.writer.stream, bytes: bytes,
                     isComplete: isFirst, onFrame: onFrame)

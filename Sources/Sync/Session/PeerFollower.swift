@@ -23,13 +23,20 @@ final class PeerFollower: Sendable {
     /// What the peer last said that is compacted there.
     private let theirHorizon = Mutex(VersionVector())
 
-    /// The last hello: what this replica had then, and when that was, in steady milliseconds.
-    private struct Greeting {
-        var vector: VersionVector
-        var time: Int64
+    /// What a hello tells that others wait for.
+    private struct News: Hashable {
+        /// What this replica has merged.
+        let vector: VersionVector
+        /// What it refuses for ever; nil for nothing.
+        let refused: RefusedChanges?
+
+        init(_ replica: Replica) throws {
+            (vector, refused) = try replica.read { (try KnownVersions($0).vector, try RefusedChanges($0)) }
+        }
     }
 
-    private let greeted = Mutex<Greeting?>(nil)
+    /// The last hello: what it told, and when that was, in steady milliseconds.
+    private let greeted = Mutex<(news: News, time: Int64)?>(nil)
 
     /// The last failures of the lanes that intervention has to end. Success of the other lane does not end them.
     private let lasting = Mutex<[FollowState.Lane: SyncError]>([:])
@@ -166,22 +173,22 @@ final class PeerFollower: Sendable {
     }
 
     private func greet() async throws -> Hello {
-        let vector = try await blocking { [session] in try session.inbox.vector() }
+        let news = try await blocking { [session] in try News(session.replica) }
         let hello = try await session.greet()
         theirHorizon.withLock { $0 = hello.horizon }
-        greeted.withLock { $0 = Greeting(vector: vector, time: session.clock.steadyMilliseconds()) }
+        greeted.withLock { $0 = (news, session.clock.steadyMilliseconds()) }
         return hello
     }
 
-    /// Tells the peer what this replica has merged since the last hello, at a bounded rate, and from time to
-    /// time that it is alive.
+    /// Tells the peer what this replica has merged since the last hello, and what it refuses, at a bounded rate, and from
+    /// time to time that it is alive.
     private func acknowledgeIfDue() async throws {
         let now = session.clock.steadyMilliseconds()
         guard let last = greeted.withLock({ $0 }), now - last.time >= session.limits.acknowledgementMilliseconds else {
             return
         }
         if now - last.time < session.limits.aliveMilliseconds {
-            guard try await blocking({ [session] in try session.inbox.vector() }) != last.vector else { return }
+            guard try await blocking({ [session] in try News(session.replica) }) != last.news else { return }
         }
         _ = try await greet()
     }

@@ -371,6 +371,38 @@ import Testing
         #expect(try b.text("SELECT a FROM t") == ["one"])
     }
 
+    @Test("what a replica refuses for ever is told with its next hello, and what it has merged soon after one")
+    func tellsNews() async throws {
+        let a = try replica("a")
+        let over = transport(a)
+        let session = SyncSession(
+            replica: a.replica, inbox: a.inbox, transport: over, limits: limits, clock: clock)
+        func told() throws -> ArchivedAcknowledgement {
+            let bytes = try #require(store.content[ArchiveKeys.acknowledgement(try a.origin)])
+            return try ArchiveJSON.decode(bytes, "An acknowledgement")
+        }
+        _ = try await session.greet()
+        let first = try told()
+
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        _ = try await session.greet()
+        #expect(try told() == first)
+        var mine = Hello(
+            cluster: "main", origin: try a.origin, formatVersion: 1, vector: try a.vector,
+            wallMilliseconds: clock.wallMilliseconds())
+        mine.acknowledgements = try a.replica.read { try a.inbox.acknowledgements.all($0) }
+        mine.refused = VersionVector([.init(origin: OriginID(high: 9, low: 9), version: 1)])
+        _ = try await over.hello(mine)
+        #expect(try told().refusedChanges == RefusedChanges(mine))
+
+        try a.execute("INSERT INTO t VALUES (2, 'two')")
+        _ = try await session.greet()
+        #expect(try told().acknowledgement.vector[a.origin] == 1)
+        clock.advance(limits.archive.acknowledgementMilliseconds)
+        _ = try await session.pull(waitSeconds: 0)
+        #expect(try told().acknowledgement.vector[a.origin] == 2)
+    }
+
     @Test("what a restored store has lost is written again, also of a stream that was found damaged before")
     func restoredAfterDamage() async throws {
         // It writes no more than what is missing.
