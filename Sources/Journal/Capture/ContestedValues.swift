@@ -115,7 +115,8 @@ struct ContestedValues {
                 guard other != row.values[position] else { return }
                 rival.columns.append(position)
                 if change.seq > max(tableShownUntil, change.shape.shownUntil),
-                    row.shown[position]?.contains(other.hashValue) != true {
+                    row.shown[position]?.contains(other.hashValue) != true
+                {
                     rival.wasSeen = false
                 }
             }
