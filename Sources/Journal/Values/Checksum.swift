@@ -7,7 +7,9 @@ package enum Checksum {
 
     /// The checksum of `bytes`.
     package static func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt64 {
-        bytes.reduce(into: start) { append($1, to: &$0) }
+        // Without a generic call for each byte where they are in one piece.
+        bytes.withContiguousStorageIfAvailable { $0.reduce(into: start) { append($1, to: &$0) } }
+            ?? bytes.reduce(into: start) { append($1, to: &$0) }
     }
 
     /// The checksum in base 36, for names and notes in the schema.

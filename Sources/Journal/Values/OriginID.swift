@@ -18,13 +18,17 @@ public struct OriginID: Hashable, Comparable, Sendable {
     ///   those values.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
-        var high: UInt64 = 0
-        var low: UInt64 = 0
-        for (index, byte) in bytes.enumerated() {
-            if index < 8 { high = high << 8 | UInt64(byte) } else { low = low << 8 | UInt64(byte) }
-        }
+        // Without a generic call for each byte where they are in one piece: journals name origins often.
+        let (high, low) =
+            bytes.withContiguousStorageIfAvailable(OriginID.words)
+            ?? Array(bytes).withUnsafeBufferPointer(OriginID.words)
         guard (high, low) != (0, 0), (high, low) != (.max, .max) else { return nil }
         self.init(high: high, low: low)
+    }
+
+    private static func words(_ bytes: UnsafeBufferPointer<UInt8>) -> (high: UInt64, low: UInt64) {
+        func word(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+        return (word(bytes.prefix(8)), word(bytes.suffix(8)))
     }
 
     /// Creates an id from the 32 hexadecimal digits of a ``description``, in upper or lower case; nil for any

@@ -167,6 +167,14 @@ actor StreamReader {
     /// heads only does not find them until they are written again; everybody else can build on them at once.
     var readable: VersionVector { seen }
 
+    /// The streams with packs that were read, that no head has told of for so many milliseconds, and whose changes nothing
+    /// else holds; with the last pack that is announced.
+    func leftUnannounced(for milliseconds: Int64) -> [StreamID: Int64] {
+        let now = clock.steadyMilliseconds()
+        return streams.filter { now - $0.value.news >= milliseconds && !$0.value.unannounced.isCovered(by: all) }
+            .mapValues { $0.head?.last ?? 0 }
+    }
+
     /// The heads in the last listing.
     var heads: [StreamHead] { streams.values.compactMap(\.head).sorted { $0.stream.id < $1.stream.id } }
 

@@ -80,7 +80,7 @@ extension Hub {
     ///
     /// - Returns: Its position in the log; nil when it does not wait.
     private func settle(_ frame: Frame) -> Int? {
-        if let index = waiting.firstIndex(where: { $0.entry.frame.body == frame.body }) {
+        if let index = waiting.firstIndex(where: { !$0.isAgain && $0.entry.frame.body == frame.body }) {
             waitingBytes -= frame.payload.count
             return waiting.remove(at: index).position
         }

@@ -102,7 +102,7 @@ extension Hub {
         guard let archive else { throw Hub.beginsAnew }
         let generation = generation
         // Other hubs may have written some of it in other frames.
-        waiting.removeAll { $0.entry.frame.isKnown(to: stored) }
+        waiting.removeAll { !$0.isAgain && $0.entry.frame.isKnown(to: stored) }
         var pack: [Waiting] = []
         var bytes = 0
         var after = stored

@@ -20,6 +20,8 @@ package actor Hub {
         let entry: Pack.Entry
         /// When it came, in steady milliseconds.
         let time: Int64
+        /// True when a pack holds it that nobody has announced.
+        var isAgain = false
     }
 
     nonisolated let store: CountedStore
@@ -115,6 +117,7 @@ package actor Hub {
         do {
             try await refresh()
             adoptOld()
+            try await takeOverUnannounced()
             if !waiting.isEmpty { try await (writing ?? write()).value }
             succeeded()
         } catch {

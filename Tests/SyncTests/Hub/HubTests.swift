@@ -115,6 +115,44 @@ import Testing
         #expect(try await b.exchange(over: HubTransport(hub)).isLevel)
     }
 
+    @Test("what a dead hub has not announced is written again by the one that takes its place")
+    func takesOverUnannounced() async throws {
+        let (a, b) = (try replica("a"), try replica("b"))
+        var rarely = limits
+        rarely.archive.headMilliseconds = .max
+        let first = hub(rarely)
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try await a.exchange(over: HubTransport(first))
+        let session = SyncSession(
+            replica: b.replica, inbox: b.inbox, transport: archive(b), limits: limits, clock: clock)
+        _ = try await session.greet()
+        _ = try await session.pull(waitSeconds: 0)
+        // Long after the last pack, who follows the archive looks behind that head no more.
+        clock.advance(2 * limits.archive.activeMilliseconds)
+        _ = try await session.pull(waitSeconds: 0)
+        try a.execute("INSERT INTO t VALUES (2, 'two')")
+        try await a.exchange(over: HubTransport(first))
+
+        let second = hub()
+        try await second.tick()
+        #expect(try await a.exchange(over: HubTransport(second)).isLevel)
+        _ = try await session.pull(waitSeconds: 0)
+        #expect(try rows(b) == ["one"])
+        clock.advance(2 * limits.archive.activeMilliseconds)
+        try await second.tick()
+        try await second.tick()
+        try await second.finish()
+        _ = try await session.pull(waitSeconds: 0)
+        #expect(try rows(b) == ["one", "two"])
+        let packs = packs.count
+        clock.advance(2 * limits.archive.activeMilliseconds)
+        for hub in [second, hub()] {
+            try await hub.tick()
+            try await hub.tick()
+        }
+        #expect(self.packs.count == packs)
+    }
+
     @Test("what replicas write to the archive themselves is served, also to a hub that starts later")
     func readsArchive() async throws {
         let (a, b) = (try replica("a"), try replica("b"))
