@@ -57,9 +57,8 @@ extension ArchiveTransport {
         guard isNew || isDue else { return }
         var said = [own]
         if isNew {
-            // Nobody else speaks for the names that this replica has finished. They need not be kept alive.
-            let finished = try await blocking { [replica] in Set(try replica.read { try FinishedOrigins.all($0) }) }
-            said += mine.acknowledgements.filter { finished.contains($0.origin) && $0.vector == own.vector }
+            // They need not be kept alive.
+            said += mine.acknowledgementsForFinished
         }
         for acknowledgement in said {
             try await store.replace(

@@ -210,6 +210,7 @@ extension Hello {
         instance = reader.identity.instance ?? [0]
         horizon = try Horizon(db).vector
         refused = try RefusedChanges(db)?.first ?? VersionVector()
+        finished = try FinishedOrigins.all(db).prefix(Limits.standard.acknowledgementsPerHello).map(\.self)
     }
 
     /// Adds samples of the history of `origin` as it is here, up to a version that both sides have.

@@ -149,21 +149,29 @@ extension Hub {
     private func acknowledge(_ hello: Hello) async throws {
         guard let own = hello.acknowledgements.first(where: { $0.origin == hello.origin }), let archive else { return }
         let now = clock.steadyMilliseconds()
-        let told = Acknowledgement(
-            origin: own.origin, vector: own.vector, milliseconds: clock.wallMilliseconds(),
-            witness: archive.meta.archive.origin)
         let refused = RefusedChanges(hello)
-        acknowledgements[own.origin] = told
-        if let last = acknowledged[own.origin] {
-            let isNew = last.vector != own.vector || last.refused != refused
+        // Of this hub's time: the clock of a replica may be wrong.
+        let told = ([own] + hello.acknowledgementsForFinished).map { said in
+            Acknowledgement(
+                origin: said.origin, vector: said.vector, milliseconds: clock.wallMilliseconds(),
+                witness: archive.meta.archive.origin)
+        }
+        for said in told { acknowledgements[said.origin] = said }
+        let last = acknowledged[own.origin]
+        let isNew = last?.vector != own.vector || last?.refused != refused
+        if let last {
             let interval = isNew ? limits.archive.acknowledgementMilliseconds : limits.aliveMilliseconds
             guard now - last.time >= interval else { return }
         }
         acknowledged[own.origin] = (own.vector, refused, now)
         do {
-            try await store.replace(
-                ArchiveKeys.acknowledgement(own.origin),
-                ArchiveJSON.encode(ArchivedAcknowledgement(told, refused: refused)))
+            // Finished names need not be kept alive.
+            for said in isNew ? told : [told[0]] {
+                try await store.replace(
+                    ArchiveKeys.acknowledgement(said.origin),
+                    ArchiveJSON.encode(
+                        ArchivedAcknowledgement(said, refused: said.origin == own.origin ? refused : nil)))
+            }
         } catch {
             acknowledged[own.origin] = nil
             throw error

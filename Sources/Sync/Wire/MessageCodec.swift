@@ -34,6 +34,7 @@ extension Hello: WireMessage {
         message.acknowledgements = acknowledgements.map { Tandem_V1_Acknowledgement($0, in: vector) }
         if !horizon.isEmpty { message.horizon = Tandem_V1_Vector(horizon) }
         if !refused.isEmpty { message.refused = Tandem_V1_Vector(refused) }
+        message.finished = finished.map { wireData($0.bytes) }
         return try serialize(message)
     }
 
@@ -60,6 +61,10 @@ extension Hello: WireMessage {
         }
         horizon = try VersionVector(message.horizon, limits: limits)
         refused = try VersionVector(message.refused, limits: limits)
+        guard message.finished.count <= limits.acknowledgementsPerHello else {
+            throw .tooLarge("the finished names of a hello")
+        }
+        for name in message.finished { finished.append(try OriginID(wire: name)) }
     }
 
     private static func samples(_ message: Tandem_V1_Hello, limits: Limits) throws(WireError) -> [VersionSample] {

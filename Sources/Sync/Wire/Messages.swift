@@ -36,6 +36,9 @@ public struct Hello: Sendable, Hashable {
     /// The first version of each origin that the sender refuses for ever, because its writer had not seen what is
     /// compacted there. An older release sends none.
     public var refused = VersionVector()
+    /// The sender's former names under which nobody writes any more, the last one first. It acknowledges for them. An older
+    /// release sends none.
+    public var finished: [OriginID] = []
 
     /// Creates a hello without samples, without an instance number and without acknowledgements.
     public init(

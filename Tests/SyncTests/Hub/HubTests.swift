@@ -115,6 +115,18 @@ import Testing
         #expect(try await b.exchange(over: HubTransport(hub)).isLevel)
     }
 
+    @Test("what a replica that knows only a hub acknowledges for the names that it has finished is in the archive")
+    func finishedNames() async throws {
+        let a = try replica("a")
+        let former = OriginID(high: 5, low: 5)
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try a.replica.write { try FinishedOrigins.add(former, time: 0, $0) }
+        try await a.exchange(over: HubTransport(hub()))
+        let bytes = try #require(store.content[ArchiveKeys.acknowledgement(former)])
+        let stored: ArchivedAcknowledgement = try ArchiveJSON.decode(bytes, "An acknowledgement")
+        #expect(try stored.acknowledgement.vector == a.vector)
+    }
+
     @Test("what a dead hub has not announced is written again by the one that takes its place")
     func takesOverUnannounced() async throws {
         let (a, b) = (try replica("a"), try replica("b"))

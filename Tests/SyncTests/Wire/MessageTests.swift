@@ -48,6 +48,7 @@ import Testing
         ]
         hello.horizon = VersionVector([.init(origin: other, version: 3)])
         hello.refused = VersionVector([.init(origin: origin, version: 2)])
+        hello.finished = [other, OriginID(high: 3, low: 3)]
         try survives(hello)
     }
 

@@ -168,6 +168,9 @@ nonisolated struct Tandem_V1_Hello: Sendable {
   /// Clears the value of `refused`. Subsequent reads from it will return its default value.
   mutating func clearRefused() {self._refused = nil}
 
+  /// the sender's former names under which nobody writes any more, the last one first
+  var finished: [Data] = []
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -957,7 +960,7 @@ nonisolated extension Tandem_V1_Vector.Entry: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Hello"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}cluster\0\u{1}origin\0\u{3}format_version\0\u{1}vector\0\u{3}wall_clock_ms\0\u{1}encodings\0\u{3}sampled_origin\0\u{3}sample_versions\0\u{3}sample_digests\0\u{1}instance\0\u{1}acknowledgements\0\u{1}horizon\0\u{1}refused\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}cluster\0\u{1}origin\0\u{3}format_version\0\u{1}vector\0\u{3}wall_clock_ms\0\u{1}encodings\0\u{3}sampled_origin\0\u{3}sample_versions\0\u{3}sample_digests\0\u{1}instance\0\u{1}acknowledgements\0\u{1}horizon\0\u{1}refused\0\u{1}finished\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -979,6 +982,7 @@ nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 12: try { try decoder.decodeRepeatedMessageField(value: &self.acknowledgements) }()
       case 13: try { try decoder.decodeSingularMessageField(value: &self._horizon) }()
       case 14: try { try decoder.decodeSingularMessageField(value: &self._refused) }()
+      case 15: try { try decoder.decodeRepeatedBytesField(value: &self.finished) }()
       default: break
       }
     }
@@ -1031,6 +1035,9 @@ nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Mes
     try { if let v = self._refused {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
     } }()
+    if !self.finished.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.finished, fieldNumber: 15)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1049,6 +1056,7 @@ nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.acknowledgements != rhs.acknowledgements {return false}
     if lhs._horizon != rhs._horizon {return false}
     if lhs._refused != rhs._refused {return false}
+    if lhs.finished != rhs.finished {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
