@@ -103,8 +103,7 @@ package final class ArchiveTransport: Transport {
             if until == nil, try await writeBase(for: mine, session) { try await look(session) }
             state.withLock { $0.mine = mine }
             if isRegular {
-                try await announceOwn(mine)
-                try await talk(session)
+                try await talk(session, isAlive: true)
                 await warnOfDamagedSnapshots(session)
                 state.withLock { $0.regularly = clock.steadyMilliseconds() }
             } else if until == nil, refusesMore(mine) {
@@ -174,8 +173,10 @@ package final class ArchiveTransport: Transport {
 
     /// Tells others what the last hello told, and hears them: a replica without news says no hello for an hour, and may be
     /// the only one that can heal the archive, or make a snapshot with what another one refuses.
-    private func talk(_ session: Session) async throws {
-        if let mine = state.withLock({ $0.mine }) { try await announceOwn(mine, isAlive: false) }
+    ///
+    /// - Parameter isAlive: As for ``announceOwn(_:isAlive:)``.
+    private func talk(_ session: Session, isAlive: Bool) async throws {
+        if let mine = state.withLock({ $0.mine }) { try await announceOwn(mine, isAlive: isAlive) }
         try await lookAtDamages(session)
         try await readAcknowledgements()
         state.withLock { $0.talked = clock.steadyMilliseconds() }
@@ -255,7 +256,7 @@ package final class ArchiveTransport: Transport {
                 try await announce(session, request.origin, isLast: false)
                 let isIdle = await session.reader.isIdle
                 if isFirst || isLookDue(isIdle: isIdle) { try await look(session) }
-                if until == nil, isDue(\.talked) { try await talk(session) }
+                if until == nil, isDue(\.talked) { try await talk(session, isAlive: false) }
                 let passed = try await session.reader.read(
                     after: request.have, own: await session.writer.stream, bytes: bytes,
                     isComplete: isFirst, onFrame: onFrame)

@@ -139,7 +139,8 @@ actor StreamReader {
     /// - Parameters:
     ///   - have: What the replica has, and what it need not be sent.
     ///   - own: The stream that this replica writes; it is not read.
-    ///   - isComplete: True to look behind the heads of all streams that may have more, not only of the latest ones.
+    ///   - isComplete: True to look behind the heads of all streams that may have more, not only of the latest ones. So it
+    ///     does for whom the newest snapshot has what it lacks.
     /// - Throws: ``SyncError``: those of the store; `behindHorizon` when packs are missing that `have` lacks; what
     ///   `onFrame` throws.
     func read(
@@ -158,6 +159,8 @@ actor StreamReader {
     ) async throws -> Passed {
         confirm(have)
         rounds.begin(clock.steadyMilliseconds())
+        // What no pack here holds may be in no pack at all: only a complete reading tells.
+        let isComplete = isComplete || !have.covers(baseOfNewest)
         var have = have
         var result = Passed()
         var isBlocked = false

@@ -142,58 +142,6 @@ extension Hub {
             heldBack: VersionVector(pushed.entries.filter { $0.version > stored[$0.origin] }))
     }
 
-    // MARK: - Acknowledgements
-
-    /// Keeps what a replica has merged and refuses, also in the archive: a collection counts on the one, and whoever
-    /// makes snapshots on the other.
-    private func acknowledge(_ hello: Hello) async throws {
-        guard let own = hello.acknowledgements.first(where: { $0.origin == hello.origin }), let archive else { return }
-        let now = clock.steadyMilliseconds()
-        let refused = RefusedChanges(hello)
-        // Of this hub's time: the clock of a replica may be wrong.
-        let told = ([own] + hello.acknowledgementsForFinished).map { said in
-            Acknowledgement(
-                origin: said.origin, vector: said.vector, milliseconds: clock.wallMilliseconds(),
-                witness: archive.meta.archive.origin)
-        }
-        for said in told { acknowledgements[said.origin] = said }
-        let last = acknowledged[own.origin]
-        let isNew = last?.vector != own.vector || last?.refused != refused
-        if let last {
-            let interval = isNew ? limits.archive.acknowledgementMilliseconds : limits.aliveMilliseconds
-            guard now - last.time >= interval else { return }
-        }
-        acknowledged[own.origin] = (own.vector, refused, now)
-        do {
-            // Finished names need not be kept alive.
-            for said in isNew ? told : [told[0]] {
-                try await store.replace(
-                    ArchiveKeys.acknowledgement(said.origin),
-                    ArchiveJSON.encode(
-                        ArchivedAcknowledgement(said, refused: said.origin == own.origin ? refused : nil)))
-            }
-        } catch {
-            acknowledged[own.origin] = nil
-            throw error
-        }
-    }
-
-    /// Reads what replicas have told the archive directly, or other hubs.
-    func readAcknowledgements(_ generation: Int) async throws {
-        for object in try await store.listAll(ArchiveKeys.acknowledgements)
-        where acknowledgementTags[object.key] != object.tag {
-            guard let bytes = try await store.get(object.key),
-                let stored: ArchivedAcknowledgement = try? ArchiveJSON.decode(bytes, "An acknowledgement")
-            else { continue }
-            try check(generation)
-            acknowledgementTags[object.key] = object.tag
-            let told = stored.acknowledgement
-            if acknowledgements[told.origin].map({ $0.milliseconds < told.milliseconds }) ?? true {
-                acknowledgements[told.origin] = told
-            }
-        }
-    }
-
     // MARK: - Snapshots
 
     /// A snapshot of the archive by its name.

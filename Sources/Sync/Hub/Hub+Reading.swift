@@ -26,12 +26,9 @@ extension Hub {
         while true {
             let passed: StreamReader.Passed
             do {
-                // What no pack here holds may be in no pack at all: only a complete reading tells.
-                let base = await archive.reader.baseOfNewest
-                try check(generation)
                 passed = try await archive.reader.read(
                     after: stored, own: archive.writer.stream, bytes: limits.bytesPerPull,
-                    isComplete: !isRead || !stored.covers(base)
+                    isComplete: !isRead
                 ) { (part: StreamReader.Part) in
                     try await self.take(part, generation)
                 }
@@ -137,6 +134,7 @@ extension Hub {
             }
             damagedStreams = damaged
             try await readAcknowledgements(generation)
+            try await writeAcknowledgements(generation)
             regularly = now
         }
         try check(generation)

@@ -50,9 +50,11 @@ package actor Hub {
     var relayed: [Waiting] = []
     /// Bytes of both.
     var waitingBytes = 0
-    /// What replicas have told of themselves, and what of it is in the archive since when, in steady milliseconds.
+    /// What replicas have told this hub of themselves, and what of it was written when, in steady milliseconds.
+    var told: [OriginID: Told] = [:]
+    var written: [OriginID: (told: Told, time: Int64)] = [:]
+    /// What all replicas have told, here or elsewhere.
     var acknowledgements: [OriginID: Acknowledgement] = [:]
-    var acknowledged: [OriginID: (vector: VersionVector, refused: RefusedChanges?, time: Int64)] = [:]
     var acknowledgementTags: [String: String] = [:]
     /// The last pack that each stream has announced.
     var announced: [StreamID: Int64] = [:]
@@ -166,7 +168,8 @@ package actor Hub {
         log = HubLog(cacheBytes: limits.hub.cacheBytes)
         (floor, stored, whole) = (VersionVector(), VersionVector(), VersionVector())
         (waiting, relayed, waitingBytes) = ([], [], 0)
-        (acknowledgements, acknowledged, acknowledgementTags) = ([:], [:], [:])
+        (told, written) = ([:], [:])
+        (acknowledgements, acknowledgementTags) = ([:], [:])
         (announced, looked, regularly) = ([:], nil, nil)
         news.tell()
     }

@@ -91,6 +91,22 @@ struct ArchiveReturnTests {
         for fixture in [a, b] { #expect(try await !follow(fixture)) }
     }
 
+    @Test("who waits for news is told, too, that the newest snapshot has what no pack holds")
+    func toldWhileWaiting() async throws {
+        let b = try archive.replica("b")
+        try b.execute("INSERT INTO t VALUES (2, 'b')")
+        let over = archive.transport(b)
+        try await b.exchange(over: over)
+        let a = try compacted("a", row: 1)
+        try await archive.exchange(a)
+        let session = SyncSession(
+            replica: b.replica, inbox: b.inbox, transport: over, limits: archive.limits, clock: archive.clock)
+        _ = try await session.greet()
+        await #expect { _ = try await session.pull(waitSeconds: 1) } throws: {
+            ($0 as? SyncError)?.code == .behindHorizon
+        }
+    }
+
     @Test("changes that need what only an older snapshot has reach nobody, and keep no snapshot away")
     func unreachable() async throws {
         let a = try compacted("a", row: 1)

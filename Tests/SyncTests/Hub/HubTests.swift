@@ -127,6 +127,40 @@ import Testing
         #expect(try stored.acknowledgement.vector == a.vector)
     }
 
+    @Test("what a replica acknowledges soon after a hello is in the archive a little later, unless it is old by then")
+    func laterNews() async throws {
+        let (a, b) = (try replica("a"), try replica("b"))
+        func stored(_ fixture: ReplicaFixture) throws -> VersionVector {
+            let bytes = try #require(store.content[ArchiveKeys.acknowledgement(fixture.origin)])
+            let stored: ArchivedAcknowledgement = try ArchiveJSON.decode(bytes, "An acknowledgement")
+            return stored.acknowledgement.vector
+        }
+        let hub = hub()
+        var first: [VersionVector] = []
+        for fixture in [a, b] {
+            try await fixture.exchange(over: HubTransport(hub))
+            first.append(try stored(fixture))
+            try fixture.execute("INSERT INTO t VALUES (\(first.count), '')")
+            try await fixture.exchange(over: HubTransport(hub))
+            try await fixture.exchange(over: HubTransport(hub))
+            #expect(try stored(fixture) == first.last)
+        }
+        // The second one tells another hub more.
+        try b.execute("INSERT INTO t VALUES (3, '')")
+        let other = self.hub()
+        try await other.tick()
+        for _ in 0..<2 {
+            clock.advance(1_000)
+            try await b.exchange(over: HubTransport(other))
+        }
+        let latest = try stored(b)
+        #expect(latest != first[1])
+
+        clock.advance(limits.archive.acknowledgementMilliseconds)
+        try await hub.tick()
+        #expect(try stored(a) == a.vector && stored(b) == latest)
+    }
+
     @Test("what a dead hub has not announced is written again by the one that takes its place")
     func takesOverUnannounced() async throws {
         let (a, b) = (try replica("a"), try replica("b"))
