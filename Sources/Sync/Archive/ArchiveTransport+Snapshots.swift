@@ -52,10 +52,10 @@ extension ArchiveTransport {
     private func isWanted(besides newest: VersionVector) async throws -> Bool {
         let refusers = state.withLock { state in
             let oldest = clock.wallMilliseconds() - limits.leaseMilliseconds
-            return state.acknowledgements.compactMap { acknowledgement in
-                state.refused[acknowledgement.origin].flatMap { refused in
-                    acknowledgement.milliseconds >= oldest && !refused.isPart(of: newest)
-                        ? (acknowledgement, refused) : nil
+            return state.told.told.values.compactMap { said in
+                said.refusedChanges.flatMap { refused in
+                    said.own.milliseconds >= oldest && !refused.isPart(of: newest)
+                        ? (said.acknowledgement, refused) : nil
                 }
             }
         }

@@ -27,11 +27,10 @@ package final class ArchiveTransport: Transport {
         var lacks: [OriginID: Lack] = [:]
         /// The last hello of this replica.
         var mine: Hello?
-        var acknowledged: (vector: VersionVector, refused: RefusedChanges?, time: Int64)?
-        var acknowledgements: [Acknowledgement] = []
-        /// What others refuse for ever, by their origins.
-        var refused: [OriginID: RefusedChanges] = [:]
-        var acknowledgementTags: [String: String] = [:]
+        /// What this replica last announced, and when, in steady milliseconds.
+        var announced: (said: ArchivedAcknowledgement, time: Int64)?
+        /// What replicas have announced.
+        var told = ToldAcknowledgements()
         /// When what is done from time to time was done, in steady milliseconds.
         var regularly: Int64 = .min
         var talked: Int64 = .min
@@ -107,7 +106,7 @@ package final class ArchiveTransport: Transport {
                 await warnOfDamagedSnapshots(session)
                 state.withLock { $0.regularly = clock.steadyMilliseconds() }
             } else if until == nil, refusesMore(mine) {
-                try await announceOwn(mine)
+                try await announceOwn(mine, session.meta.archive.origin)
             }
             await warnWhenCrowded(session)
             var hello = Hello(
@@ -142,7 +141,7 @@ package final class ArchiveTransport: Transport {
         state.withLock { state in
             state.session = session
             state.lacks = [:]
-            (state.acknowledged, state.noted, state.saidCrowded) = (nil, nil, false)
+            (state.announced, state.noted, state.saidCrowded) = (nil, nil, false)
             (state.regularly, state.talked) = (.min, .min)
         }
         return session
@@ -174,11 +173,14 @@ package final class ArchiveTransport: Transport {
     /// Tells others what the last hello told, and hears them: a replica without news says no hello for an hour, and may be
     /// the only one that can heal the archive, or make a snapshot with what another one refuses.
     ///
-    /// - Parameter isAlive: As for ``announceOwn(_:isAlive:)``.
+    /// - Parameter isAlive: As for ``announceOwn(_:_:isAlive:)``.
     private func talk(_ session: Session, isAlive: Bool) async throws {
-        if let mine = state.withLock({ $0.mine }) { try await announceOwn(mine, isAlive: isAlive) }
         try await lookAtDamages(session)
+        // First: what others tell need not be told.
         try await readAcknowledgements()
+        if let mine = state.withLock({ $0.mine }) {
+            try await announceOwn(mine, session.meta.archive.origin, isAlive: isAlive)
+        }
         state.withLock { $0.talked = clock.steadyMilliseconds() }
     }
 

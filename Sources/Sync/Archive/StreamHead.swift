@@ -20,33 +20,3 @@ struct StreamHead: Sendable, Hashable, Codable {
         var digest: UInt64
     }
 }
-
-/// What a replica has merged and shows, as it told the archive; see ``Acknowledgement``.
-struct ArchivedAcknowledgement: Sendable, Hashable, Codable {
-    var origin: StoredOrigin
-    var vector: StoredVector
-    @StoredTime var milliseconds: Int64
-    var witness: StoredOrigin
-    /// What it refuses for ever, and what is compacted there; nil for nothing, and from an older release.
-    var refused: StoredVector?
-    var horizon: StoredVector?
-
-    init(_ acknowledgement: Acknowledgement, refused: RefusedChanges? = nil) {
-        origin = StoredOrigin(acknowledgement.origin)
-        vector = StoredVector(acknowledgement.vector)
-        milliseconds = acknowledgement.milliseconds
-        witness = StoredOrigin(acknowledgement.witness)
-        self.refused = refused.map { StoredVector($0.first) }
-        horizon = refused.map { StoredVector($0.horizon) }
-    }
-
-    var refusedChanges: RefusedChanges? {
-        guard let refused, let horizon else { return nil }
-        return RefusedChanges(first: refused.vector, horizon: horizon.vector)
-    }
-
-    var acknowledgement: Acknowledgement {
-        Acknowledgement(
-            origin: origin.origin, vector: vector.vector, milliseconds: milliseconds, witness: witness.origin)
-    }
-}

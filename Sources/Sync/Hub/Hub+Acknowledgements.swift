@@ -4,35 +4,34 @@ import Journal
 // on the other.
 
 extension Hub {
-    /// What a replica has told of itself.
+    /// What a replica has told of itself and of others.
     struct Told: Sendable {
-        let own: Acknowledgement
+        let said: ArchivedAcknowledgement
         /// What it acknowledges for names that it has finished. They need not be kept alive.
-        let finished: [Acknowledgement]
-        let refused: RefusedChanges?
-
-        func isNews(after other: Told?) -> Bool {
-            own.vector != other?.own.vector || refused != other?.refused
-        }
+        let finished: [ArchivedAcknowledgement]
     }
 
-    /// Keeps what a replica tells of itself, also in the archive, at a bounded rate: news that come soon after others are
-    /// written with the next regular look.
+    /// What all replicas have told, here or elsewhere, the newest first.
+    var acknowledgements: [Acknowledgement] {
+        let here = told.values.flatMap { [$0.said] + $0.finished }.flatMap(\.all)
+        return ToldAcknowledgements.newest(archived.newest + here)
+    }
+
+    /// Keeps what a replica tells, also in the archive, at a bounded rate: news that come soon after others are written
+    /// with the next regular look.
     ///
     /// - Throws: ``SyncError`` of the store.
     func acknowledge(_ hello: Hello) async throws {
-        guard let own = hello.acknowledgements.first(where: { $0.origin == hello.origin }), let archive else { return }
-        // Of this hub's time: the clock of a replica may be wrong.
-        let said = ([own] + hello.acknowledgementsForFinished).map { said in
-            Acknowledgement(
-                origin: said.origin, vector: said.vector, milliseconds: clock.wallMilliseconds(),
-                witness: archive.meta.archive.origin)
+        guard let archive else { return }
+        let origin = archive.meta.archive.origin
+        let hello = hello.told(to: origin, at: clock.wallMilliseconds())
+        guard let said = ArchivedAcknowledgement(of: hello, origin, archived, every: limits.aliveMilliseconds) else {
+            return
         }
-        for said in said { acknowledgements[said.origin] = said }
-        let new = Told(own: said[0], finished: Array(said.dropFirst()), refused: RefusedChanges(hello))
-        told[own.origin] = new
-        if let last = written[own.origin] {
-            let isNews = new.isNews(after: last.told)
+        let new = Told(said: said, finished: hello.acknowledgementsForFinished.map { ArchivedAcknowledgement($0) })
+        told[hello.origin] = new
+        if let last = written[hello.origin] {
+            let isNews = said.isNews(after: last.said)
             let interval = isNews ? limits.archive.acknowledgementMilliseconds : limits.aliveMilliseconds
             guard clock.steadyMilliseconds() - last.time >= interval else { return }
         }
@@ -44,23 +43,22 @@ extension Hub {
     ///
     /// - Throws: ``SyncError`` of the store; `busy` when everything is read anew.
     func writeAcknowledgements(_ generation: Int) async throws {
-        for (origin, told) in told.sorted(by: { $0.key < $1.key })
-        where told.isNews(after: written[origin]?.told) && acknowledgements[origin] == told.own {
+        for (origin, told) in told.sorted(by: { $0.key < $1.key }) {
+            let isNews = written[origin].map { told.said.isNews(after: $0.said) } ?? true
+            let isLatest = archived.told[origin].map { $0.own.milliseconds <= told.said.own.milliseconds } ?? true
+            guard isNews, isLatest else { continue }
             try await write(told)
             try check(generation)
         }
     }
 
     private func write(_ told: Told) async throws {
-        let origin = told.own.origin
-        let isNews = told.isNews(after: written[origin]?.told)
-        written[origin] = (told, clock.steadyMilliseconds())
+        let origin = told.said.own.origin.origin
+        let isNews = written[origin].map { told.said.isNews(after: $0.said) } ?? true
+        written[origin] = (told.said, clock.steadyMilliseconds())
         do {
-            for said in isNews ? [told.own] + told.finished : [told.own] {
-                try await store.replace(
-                    ArchiveKeys.acknowledgement(said.origin),
-                    ArchiveJSON.encode(
-                        ArchivedAcknowledgement(said, refused: said.origin == origin ? told.refused : nil)))
+            for said in [told.said] + (isNews ? told.finished : []) {
+                try await store.replace(ArchiveKeys.acknowledgement(said.own.origin.origin), ArchiveJSON.encode(said))
             }
         } catch {
             written[origin] = nil
@@ -72,17 +70,27 @@ extension Hub {
     ///
     /// - Throws: ``SyncError`` of the store; `busy` when everything is read anew.
     func readAcknowledgements(_ generation: Int) async throws {
-        for object in try await store.listAll(ArchiveKeys.acknowledgements)
-        where acknowledgementTags[object.key] != object.tag {
-            guard let bytes = try await store.get(object.key),
-                let stored: ArchivedAcknowledgement = try? ArchiveJSON.decode(bytes, "An acknowledgement")
-            else { continue }
-            try check(generation)
-            acknowledgementTags[object.key] = object.tag
-            let told = stored.acknowledgement
-            if acknowledgements[told.origin].map({ $0.milliseconds < told.milliseconds }) ?? true {
-                acknowledgements[told.origin] = told
+        var archived = archived
+        try await archived.read(store, wall: clock.wallMilliseconds())
+        try check(generation)
+        self.archived = archived
+    }
+}
+
+extension Hello {
+    /// As a hub tells it: by its own time, because the clock of a replica may be wrong.
+    fileprivate func told(to hub: OriginID, at now: Int64) -> Hello {
+        let names = Set([origin] + acknowledgementsForFinished.map(\.origin))
+        var hello = self
+        hello.acknowledgements = acknowledgements.map { told in
+            var told = told
+            if names.contains(told.origin) {
+                (told.milliseconds, told.witness) = (now, hub)
+            } else {
+                told.milliseconds = min(max(0, told.milliseconds), now)
             }
+            return told
         }
+        return hello
     }
 }

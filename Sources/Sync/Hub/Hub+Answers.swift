@@ -39,8 +39,7 @@ extension Hub {
         mine.horizon = floor
         let own = Acknowledgement(
             origin: mine.origin, vector: whole, milliseconds: mine.wallMilliseconds, witness: mine.origin)
-        let others = acknowledgements.values.sorted { ($0.milliseconds, $0.origin) > ($1.milliseconds, $1.origin) }
-        mine.acknowledgements = [own] + others.prefix(limits.acknowledgementsPerHello - 1)
+        mine.acknowledgements = [own] + acknowledgements.prefix(limits.acknowledgementsPerHello - 1)
         if let sample = try? await sample(of: theirs.origin, upTo: theirs.vector[theirs.origin]) {
             mine.samples = [sample]
             mine.sampledOrigin = theirs.origin
@@ -95,7 +94,8 @@ extension Hub {
     ///
     /// - Parameters:
     ///   - position: Where to begin; nil for the first record that `have` lacks.
-    ///   - bytes: The size, approximately; at least one frame if there is any.
+    ///   - bytes: The size, approximately; at least one frame if there is any. A portion holds frames of one pack only
+    ///     when they have to be read from the store.
     /// - Throws: ``SyncError``: `busy` when the log was read anew; `behindHorizon`; those of the store as `busy`.
     func portion(
         after have: VersionVector, of caller: OriginID, from position: Int?, bytes: Int, generation: Int
@@ -106,7 +106,9 @@ extension Hub {
         while portion.next < log.records.count {
             let record = log.records[portion.next]
             if !record.frame.isKnown(to: have), !record.isOwn(of: caller) {
-                guard portion.bytes < bytes else {
+                // What is here is passed on before another pack is read: the caller hangs up when nothing arrives for long.
+                let waits = !portion.frames.isEmpty && !record.isLoaded && record.place != last?.place
+                guard portion.bytes < bytes, !waits else {
                     portion.isCut = true
                     break
                 }

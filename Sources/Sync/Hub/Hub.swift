@@ -52,10 +52,9 @@ package actor Hub {
     var waitingBytes = 0
     /// What replicas have told this hub of themselves, and what of it was written when, in steady milliseconds.
     var told: [OriginID: Told] = [:]
-    var written: [OriginID: (told: Told, time: Int64)] = [:]
-    /// What all replicas have told, here or elsewhere.
-    var acknowledgements: [OriginID: Acknowledgement] = [:]
-    var acknowledgementTags: [String: String] = [:]
+    var written: [OriginID: (said: ArchivedAcknowledgement, time: Int64)] = [:]
+    /// What replicas have told the archive.
+    var archived = ToldAcknowledgements()
     /// The last pack that each stream has announced.
     var announced: [StreamID: Int64] = [:]
     /// The streams of which some reader has told that packs are missing or damaged.
@@ -168,8 +167,7 @@ package actor Hub {
         log = HubLog(cacheBytes: limits.hub.cacheBytes)
         (floor, stored, whole) = (VersionVector(), VersionVector(), VersionVector())
         (waiting, relayed, waitingBytes) = ([], [], 0)
-        (told, written) = ([:], [:])
-        (acknowledgements, acknowledgementTags) = ([:], [:])
+        (told, written, archived) = ([:], [:], ToldAcknowledgements())
         (announced, looked, regularly) = ([:], nil, nil)
         news.tell()
     }

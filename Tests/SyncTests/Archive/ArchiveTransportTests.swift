@@ -644,6 +644,27 @@ import Testing
         #expect(try a.inbox.stableHorizon(lease: .max).vector[a.origin] == 3)
     }
 
+    @Test("who follows no archive is heard of by those who follow nothing else")
+    func acknowledgesByAnother() async throws {
+        let (a, b, c) = (try replica("a"), try replica("b"), try replica("c"))
+        for (key, fixture) in [a, b, c].enumerated() { try fixture.execute("INSERT INTO t VALUES (\(key), 'one')") }
+        func meet() async throws {
+            for _ in 0..<2 {
+                for fixture in [a, b] {
+                    let over = transport(fixture)
+                    try await fixture.exchange(over: over)
+                    try await over.finish()
+                }
+                try await c.exchange(with: b)
+                clock.advance(limits.aliveMilliseconds)
+            }
+        }
+        for _ in 0..<2 { try await meet() }
+        for fixture in [a, b, c] {
+            #expect(try fixture.inbox.stableHorizon(lease: .max).vector == a.vector)
+        }
+    }
+
     @Test("the beginning of a transaction that is held back here is read once, and does not keep what follows away")
     func beginningHeldBack() async throws {
         var limits = limits

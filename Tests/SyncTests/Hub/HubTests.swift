@@ -275,6 +275,16 @@ import Testing
         #expect(status.cachedBytes == 0 && status.frames == 3)
         try await b.exchange(over: HubTransport(hub))
         #expect(try rows(b) == ["row 1", "row 2", "row 3"])
+
+        // Each is passed on before the next pack is read.
+        let request = PullRequest(
+            cluster: "main", origin: try b.origin, have: VersionVector(), waitSeconds: 0, maxBytes: 0)
+        let gets = Mutex<[Int]>([])
+        let before = hub.store.requests.gets
+        _ = try await HubEndpoint(hub).pull(request) { (_: Frame) in
+            gets.withLock { $0.append(hub.store.requests.gets - before) }
+        }
+        #expect(gets.withLock { $0 } == [1, 2, 3])
     }
 
     // MARK: - Acknowledgement

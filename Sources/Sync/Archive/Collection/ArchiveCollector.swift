@@ -71,7 +71,8 @@ package struct ArchiveCollector: Sendable {
             else { continue }
             members.append(
                 .init(
-                    origin: stored.origin.origin, vector: stored.vector.vector, milliseconds: object.milliseconds))
+                    origin: stored.own.origin.origin, vector: stored.own.vector.vector,
+                    milliseconds: object.milliseconds))
         }
         var heads: [StreamHead] = []
         var writers: [CollectionPlan.Writer] = []

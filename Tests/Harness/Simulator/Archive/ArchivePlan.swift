@@ -1,4 +1,4 @@
-/// The archive that machines of a scenario share.
+/// One archive that machines of a scenario share.
 struct ArchivePlan: Sendable {
     /// The machines that follow it.
     var members: Set<Int>

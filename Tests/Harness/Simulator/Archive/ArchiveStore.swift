@@ -6,6 +6,8 @@ import TestSupport
 ///
 /// Unchecked: see ``Scheduler``.
 final class ArchiveStore: @unchecked Sendable {
+    /// The number of its archive.
+    let index: Int
     private let scheduler: Scheduler
     private let network: NetworkPlan
     private let limits: Limits
@@ -38,8 +40,10 @@ final class ArchiveStore: @unchecked Sendable {
     var onPack: (Int, [UInt8]) -> Void = { _, _ in }
 
     init(
-        _ scheduler: Scheduler, plan: ArchivePlan, network: NetworkPlan, limits: Limits, start: Int64, seed: SplitMix
+        _ index: Int, _ scheduler: Scheduler, plan: ArchivePlan, network: NetworkPlan, limits: Limits, start: Int64,
+        seed: SplitMix
     ) {
+        self.index = index
         self.scheduler = scheduler
         self.network = network
         self.limits = limits
@@ -47,6 +51,9 @@ final class ArchiveStore: @unchecked Sendable {
         self.seed = seed
         objects = MemoryObjects(createsOnce: plan.createsOnce)
     }
+
+    /// For traces.
+    var name: String { index == 0 ? "store" : "store-\(index + 1)" }
 
     private var now: Int64 { start + scheduler.now }
 
@@ -113,7 +120,7 @@ final class ArchiveStore: @unchecked Sendable {
             plan: isHealed ? NetworkPlan(delay: network.delay) : network, path: ArchiveStore.path, bytes: bytes, &random
         )
         for kind in fate.kinds { note(kind) }
-        trace("\(machine)->store \(line) \(fate.kinds.map(\.rawValue).joined(separator: " "))")
+        trace("\(machine)->\(name) \(line) \(fate.kinds.map(\.rawValue).joined(separator: " "))")
         guard !isStopping(machine) else { return serveAtOnce(machine, call, fate, effect) }
         let patience = Int64(limits.lowSpeedSeconds) * 1_000
         if !isHealed { latestArrival = max(latestArrival, scheduler.now + max(patience, fate.repeatedAfter ?? 0)) }
@@ -203,7 +210,7 @@ struct ArchiveClient: ObjectStore {
     let store: ArchiveStore
     let machine: Int
 
-    var name: String { "archive" }
+    var name: String { store.index == 0 ? "archive" : "archive-\(store.index + 1)" }
 
     func create(_ key: String, _ bytes: [UInt8]) async throws -> Bool {
         try await send("create", key, bytes) { [machine] in $0.create(key, bytes, by: machine) }

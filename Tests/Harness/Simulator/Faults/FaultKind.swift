@@ -62,7 +62,9 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     case markedMigration = "marked-migration"
     /// Machines share an archive on an object store.
     case archive
-    /// Some of these machines reach it by hubs.
+    /// Machines share another archive, too. Some follow both.
+    case secondArchive = "second-archive"
+    /// Some of these machines reach the first archive by hubs.
     case hub
 
     // The object store.
@@ -93,5 +95,5 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     static let drawn = allCases.filter { !drawnElsewhere.contains($0) }
     private static let drawnElsewhere =
         [.byzantinePeer, .normalCommits, .bitRot, .contention, .buggify, .compaction, .forget, .markedMigration]
-        + ofDisks + [.archive] + ofStores + [.hub, .hubCrash]
+        + ofDisks + [.archive, .secondArchive] + ofStores + [.hub, .hubCrash]
 }

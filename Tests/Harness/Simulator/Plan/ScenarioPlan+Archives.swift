@@ -9,11 +9,17 @@ extension ScenarioPlan {
         return Set([.archive] + FaultKind.ofStores.filter { _ in random.chance(40) })
     }
 
-    /// Draws who follows the archive, and leaves out direct links: all machines or some, with each other or not.
+    /// Uses a stream of its own, as hubs do.
+    static func kindsOfSecondArchives(_ streams: Streams) -> Set<FaultKind> {
+        var random = streams.stream(.secondArchive)
+        return random.chance(30) ? [.secondArchive] : []
+    }
+
+    /// Draws who follows the archives, and leaves out direct links: all machines or some, with each other or not.
     ///
-    /// - Returns: nil without an archive.
-    static func archive(_ follows: inout [[Int]], _ kinds: Set<FaultKind>, _ streams: Streams) -> ArchivePlan? {
-        guard kinds.contains(.archive) else { return nil }
+    /// - Returns: Nothing without an archive.
+    static func archives(_ follows: inout [[Int]], _ kinds: Set<FaultKind>, _ streams: Streams) -> [ArchivePlan] {
+        guard kinds.contains(.archive) else { return [] }
         var random = streams.stream(.archives, 1)
         let all = Set(follows.indices)
         // Not by the set's order, which differs from process to process.
@@ -23,14 +29,45 @@ extension ScenarioPlan {
         if isAlone { follows = follows.map { _ in [] } }
         let mayBeWrong = !kinds.isDisjoint(with: FaultKind.ofClocks)
         let offset = random.pick([0, 0, -60_000, 60_000, 86_400_000])
-        return ArchivePlan(
+        let first = ArchivePlan(
             members: members, clockOffset: mayBeWrong ? Int64(offset) : 0, createsOnce: random.chance(80))
+        return kinds.contains(.secondArchive) ? both(first, isAlone: isAlone, mayBeWrong: mayBeWrong, streams) : [first]
     }
 
-    static func storeFaults(_ kinds: Set<FaultKind>, _ duration: Int64, _ streams: Streams) -> [Step] {
+    /// Draws who follows which of two archives.
+    ///
+    /// - Parameter isAlone: True when nothing else connects the machines: then some follow both archives.
+    private static func both(
+        _ first: ArchivePlan, isAlone: Bool, mayBeWrong: Bool, _ streams: Streams
+    ) -> [ArchivePlan] {
+        var random = streams.stream(.secondArchive, 1)
+        var (first, second) = (first, first)
+        let members = first.members.sorted()
+        if !members.isEmpty, random.chance(70) {
+            // Who connects the two, and where the others are.
+            let bridge = random.pick(members)
+            for member in members where member != bridge {
+                switch random.below(5) {
+                case 0, 1: first.members.remove(member)
+                case 2, 3: second.members.remove(member)
+                default: break
+                }
+            }
+        }
+        second.clockOffset = mayBeWrong ? Int64(random.pick([0, 0, -60_000, 60_000])) : 0
+        second.createsOnce = random.chance(80)
+        return [first, second]
+    }
+
+    static func storeFaults(
+        ofSecond isSecond: Bool = false, _ kinds: Set<FaultKind>, _ duration: Int64, _ streams: Streams
+    ) -> [Step] {
         guard kinds.contains(.archive) else { return [] }
-        var random = streams.stream(.archives, 2)
+        var random = isSecond ? streams.stream(.secondArchive, 2) : streams.stream(.archives, 2)
         var steps: [Step] = []
+        func add(_ fault: StoreFault, at time: Int64) {
+            steps.append(Step(time: time, action: .store(isSecond ? 1 : 0, fault)))
+        }
         for kind in FaultKind.ofStores {
             var own = SplitMix(seed: random.next())
             guard kinds.contains(kind) else { continue }
@@ -38,11 +75,11 @@ extension ScenarioPlan {
                 let time = Int64(own.below(Int(duration)))
                 switch kind {
                 case .storeDown:
-                    steps.append(Step(time: time, action: .storeDown(for: Int64(own.pick([1_000, 10_000, 60_000])))))
+                    add(.down(for: Int64(own.pick([1_000, 10_000, 60_000]))), at: time)
                 case .storeRestored:
-                    steps.append(Step(time: Int64(own.below(Int(max(1, time)))), action: .backUpStore))
-                    steps.append(Step(time: time, action: .restoreStore))
-                default: steps.append(Step(time: time, action: .damageStore(seed: own.next())))
+                    add(.backUp, at: Int64(own.below(Int(max(1, time)))))
+                    add(.restore, at: time)
+                default: add(.damage(seed: own.next()), at: time)
                 }
             }
         }

@@ -28,9 +28,9 @@ extension ScenarioPlan {
             contention.chance(50) ? [.contention] : []
         ).union(ScenarioPlan.hasBuggify(streams) ? [.buggify] : []).union(ScenarioPlan.kindsOfCompaction(streams))
             .union(ScenarioPlan.kindsOfMigrations(streams)).union(ScenarioPlan.kindsOfArchives(streams))
-            .union(ScenarioPlan.kindsOfHubs(streams))
+            .union(ScenarioPlan.kindsOfHubs(streams)).union(ScenarioPlan.kindsOfSecondArchives(streams))
         var kinds = drawnKinds.subtracting(mute)
-        if !kinds.contains(.archive) { kinds.subtract([.hub, .hubCrash]) }
+        if !kinds.contains(.archive) { kinds.subtract([.secondArchive, .hub, .hubCrash]) }
         let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
         let hasConstraints = knobs.hasPrefix("uniques")
         let schema = HistorySchema(variant: topology.next() >> 16, knobs: HistoryKnobs(named: knobs))
@@ -46,8 +46,8 @@ extension ScenarioPlan {
         self.kinds = kinds
         self.machines = count
         self.ranks = ranks
-        self.archive = ScenarioPlan.archive(&follows, kinds, streams)
-        self.hubs = ScenarioPlan.hubs(archive, kinds, streams)
+        self.archives = ScenarioPlan.archives(&follows, kinds, streams)
+        self.hubs = ScenarioPlan.hubs(archives.first, kinds, streams)
         self.follows = follows
         self.byzantinePeer =
             kinds.contains(.byzantinePeer) ? (0..<count).map { _ in peers.pick(ByzantinePeer.Manner.allCases) } : []
@@ -77,6 +77,9 @@ extension ScenarioPlan {
             steps += ScenarioPlan.forgettings(count, duration, streams)
         }
         steps += ScenarioPlan.storeFaults(kinds, duration, streams)
+        if kinds.contains(.secondArchive) {
+            steps += ScenarioPlan.storeFaults(ofSecond: true, kinds, duration, streams)
+        }
         if kinds.contains(.hubCrash) { steps += ScenarioPlan.hubCrashes(hubs, duration, streams) }
         steps += [duration / 3, duration * 2 / 3].map { Step(time: $0, action: .check) }
         steps.sort { $0.time < $1.time }
@@ -251,7 +254,7 @@ extension ScenarioPlan {
             .replayed, .stalled, .byzantinePeer, .crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy,
             .normalCommits,
             .bitRot, .contention, .buggify, .compaction, .forget, .markedMigration,
-            .archive, .storeDown, .storeRestored, .storeDamage, .hub, .hubCrash:
+            .archive, .secondArchive, .storeDown, .storeRestored, .storeDamage, .hub, .hubCrash:
             // These kinds are parts of writes or of requests, apply all the time, or are drawn elsewhere.
             return nil
         }

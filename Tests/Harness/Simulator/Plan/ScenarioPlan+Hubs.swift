@@ -1,7 +1,7 @@
 import Sync
 import TestSupport
 
-/// The hubs of a scenario's archive.
+/// The hubs of a scenario's first archive.
 struct HubPlan: Sendable {
     let count: Int
     /// The hub of each machine that has one. The other machines reach the store themselves.

@@ -33,11 +33,16 @@ struct ScenarioPlan: Sendable {
         case point(machine: Int, BuggifyPoint)
         /// An operator of one machine forgets another one.
         case forget(machine: Int, other: Int)
-        case storeDown(for: Int64)
-        case backUpStore
-        case restoreStore
-        case damageStore(seed: UInt64)
+        case store(Int, StoreFault)
         case crashHub(Int, downFor: Int64)
+    }
+
+    /// What happens to the object store of an archive.
+    enum StoreFault: Sendable {
+        case down(for: Int64)
+        case backUp
+        case restore
+        case damage(seed: UInt64)
     }
 
     enum CrashPoint: Sendable, Hashable {
@@ -70,9 +75,9 @@ struct ScenarioPlan: Sendable {
     let ranks: [Int]
     /// The machines that each machine follows.
     let follows: [[Int]]
-    /// nil when nobody follows an archive.
-    let archive: ArchivePlan?
-    /// nil when nobody reaches the archive by a hub.
+    /// One or two, or none.
+    let archives: [ArchivePlan]
+    /// nil when nobody reaches the first archive by a hub.
     let hubs: HubPlan?
     /// The address that never becomes a peer and that each machine follows too; empty for none.
     let byzantinePeer: [ByzantinePeer.Manner]

@@ -22,7 +22,8 @@ extension Scenario {
         // Machines of different schemas may show different rows.
         guard plan.kinds.contains(.bitRot), plan.schema.additions.isEmpty else { return }
         // What a restored file has lost may still arrive, and be merged over the rotten value.
-        try scheduler.run(until: max(scheduler.now, network.latestArrival, store?.latestArrival ?? 0))
+        try scheduler.run(
+            until: shared.map(\.store.latestArrival).reduce(max(scheduler.now, network.latestArrival), max))
         try becomeLevel()
         var random = streams.stream(.bitRot, 1)
         let machine = random.pick(machines)

@@ -44,7 +44,7 @@ extension Scenario {
         // that lost an archive leaves the archive's.
         let finished = try machines.flatMap { try FileView(machine: $0).finished() }
         return plan.kinds.isDisjoint(with: FaultKind.ofIdentity) && counts.marks[.clonedAnew] == nil
-            && counts.marks[.rekeyRolledBack] == nil && store?.made ?? 0 <= 1
+            && counts.marks[.rekeyRolledBack] == nil && shared.allSatisfy { $0.store.made <= 1 }
             && leftAtReturns.allSatisfy(finished.contains)
     }
 
@@ -174,7 +174,7 @@ extension Scenario {
     private func comesBack(_ state: State, to host: State) -> Bool {
         guard let fits = state.profile, fits == host.profile else { return false }
         return follows[state.machine.index].contains(host.machine.index)
-            || archived.isSuperset(of: [state.machine.index, host.machine.index]) && hubOf[host.machine.index] == nil
+            || shareArchive(state.machine.index, host.machine.index)
             // Of two that lack what the other one has compacted, the one comes back that can.
             || !host.vector.covers(state.horizon) && follows[host.machine.index].contains(state.machine.index)
     }

@@ -7,7 +7,7 @@ extension Scenario {
     func live() throws {
         note("all faults end")
         network.heal()
-        store?.heal()
+        for archive in shared { archive.store.heal() }
         for machine in machines {
             unlock(machine)
             machine.fuse = nil
@@ -94,10 +94,9 @@ extension Scenario {
         for addition in host.additions.sorted() { _ = try machine.migrate(addition) }
         note("machine \(index) joins, and follows machine \(host.index)")
         add(machine)
-        // The archive may have everything, too.
-        if archived.contains(host.index), random.chance(50) {
-            archived.insert(index)
-            hubOf[index] = hubOf[host.index]
+        // An archive may have everything, too.
+        if isArchived(host.index), random.chance(50) {
+            follow(archivesOf: host.index, by: index)
             follows.append([])
             counts.note(.newcomerByArchive)
         } else {
@@ -118,7 +117,7 @@ extension Scenario {
             guard try view.vector() == first else { return false }
             // An archive keeps the beginning of a transaction whose writer is gone, and gives it again to everyone who has
             // dropped it.
-            let isFollowing = archived.contains(machine.index)
+            let isFollowing = isArchived(machine.index)
             guard try view.staged().entries.allSatisfy({ isFollowing && !writers.contains($0.origin) }) else {
                 return false
             }

@@ -65,8 +65,7 @@ extension Scenario {
         add(machine)
         unsettled.insert(index)
         // The copy talks to the original and to another machine.
-        if archived.contains(source.index) { archived.insert(index) }
-        hubOf[index] = hubOf[source.index]
+        follow(archivesOf: source.index, by: index)
         follows.append(Array(Set([source.index, (source.index + 1) % index])).sorted())
         start(machine)
     }

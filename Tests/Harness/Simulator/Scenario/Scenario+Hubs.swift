@@ -1,10 +1,10 @@
 import Sync
 import TestSupport
 
-/// The hubs of the archive.
+/// The hubs of the first archive.
 extension Scenario {
     func makeHubs() -> [SimulatedHub] {
-        guard let store, let plan = plan.hubs else { return [] }
+        guard let store = shared.first?.store, let plan = plan.hubs else { return [] }
         counts.note(FaultKind.hub)
         return (0..<plan.count).map { index in
             SimulatedHub(

@@ -46,7 +46,7 @@ extension Scenario {
             if machines[index].isDead { try crash(machines[index]) }
         case .forget(let index, let other):
             try forget(machines[other], at: machines[index])
-        case .storeDown, .backUpStore, .restoreStore, .damageStore: performAtStore(action)
+        case .store(let index, let fault): perform(fault, at: index)
         case .crashHub(let index, let downFor): crashHub(index, downFor: downFor)
         case .check:
             for machine in machines where machine.isUp { try checkDeeply(machine) }
@@ -106,15 +106,15 @@ extension Scenario {
 
     func partition(_ side: [Int], isOneWay: Bool, for time: Int64) {
         counts.note(isOneWay ? FaultKind.oneWay : .partition)
-        // The store and its hubs are with the others.
+        // The stores and their hubs are with the others.
         let others = machines.indices.filter { !side.contains($0) } + hubs.map(\.address)
         note("\(side) \(isOneWay ? "do not reach" : "are apart from") \(others)")
         let links = side.flatMap { a in others.flatMap { b in isOneWay ? [(a, b)] : [(a, b), (b, a)] } }
         for (a, b) in links { network.block(from: a, to: b) }
-        store?.block(side)
+        for archive in shared { archive.store.block(side) }
         scheduler.after(time) { [unowned self] in
             for (a, b) in links { network.unblock(from: a, to: b) }
-            store?.unblock(side)
+            for archive in shared { archive.store.unblock(side) }
         }
     }
 }

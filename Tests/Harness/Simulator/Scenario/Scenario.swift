@@ -15,12 +15,9 @@ final class Scenario: @unchecked Sendable {
     var counts = Counts()
     var trace: Trace
     var follows: [[Int]]
-    /// The machines that follow the archive.
-    var archived: Set<Int>
-    /// The archive's object store; nil without an archive.
-    var store: ArchiveStore?
+    var shared: [SharedArchive] = []
     var hubs: [SimulatedHub] = []
-    /// The hub of each machine that reaches the archive by one.
+    /// The hub of each machine that reaches the first archive by one.
     var hubOf: [Int: Int]
 
     let streams: Streams
@@ -75,7 +72,6 @@ final class Scenario: @unchecked Sendable {
         scheduler = Scheduler(random: streams.stream(.scheduler), shufflesTasks: plan.shufflesTasks)
         network = Network(scheduler, plan: plan.network, random: streams.stream(.network), limits: plan.limits)
         follows = plan.follows
-        archived = plan.archive?.members ?? []
         hubOf = plan.hubs?.hubs ?? [:]
         publications = Publications(limits: plan.limits)
         latestTime = HistoryReplica.start
@@ -89,7 +85,7 @@ final class Scenario: @unchecked Sendable {
                     entropy: streams.stream(.entropy, index), durability: plan.durabilities[index],
                     pageBytes: plan.pageBytes[index]))
         }
-        store = makeStore()
+        shared = plan.archives.enumerated().map { SharedArchive(store: makeStore($0, $1), members: $1.members) }
         hubs = makeHubs()
         connect()
     }
@@ -174,7 +170,7 @@ final class Scenario: @unchecked Sendable {
             SimulatedTransport(
                 name: "machine-\(peer)", network: network, from: machine.index, to: peer, limits: plan.limits)
         }
-        if let archive = archiveTransport(machine, process) { transports.append(archive) }
+        transports += archiveTransports(machine, process)
         if machine.index < plan.byzantinePeer.count {
             counts.note(FaultKind.byzantinePeer)
             transports.insert(ByzantinePeer(manner: plan.byzantinePeer[machine.index], clock: machine.clock), at: 0)
