@@ -47,15 +47,17 @@ struct ToldAcknowledgements: Sendable {
     ///   - interval: How often a replica says that it is alive, in milliseconds.
     func unheard(_ acknowledgements: [Acknowledgement], by teller: OriginID, every interval: Int64) -> [Acknowledgement]
     {
-        func isNew(_ milliseconds: Int64?, _ time: Int64, before new: Acknowledgement) -> Bool {
+        func isRecent(_ milliseconds: Int64?, within time: Int64, before new: Acknowledgement) -> Bool {
             milliseconds.map { $0.addingSaturating(time) > new.milliseconds } ?? false
         }
-        let silent = acknowledgements.filter { !isNew(told[$0.origin]?.own.milliseconds, 2 * interval, before: $0) }
+        let silent = acknowledgements.filter {
+            !isRecent(told[$0.origin]?.own.milliseconds, within: 2 * interval, before: $0)
+        }
         guard !silent.isEmpty else { return [] }
         let others = Dictionary(grouping: told.filter { $0.key != teller }.values.flatMap(\.all), by: \.origin)
         return silent.filter { new in
             !(others[new.origin] ?? []).contains {
-                $0.vector.covers(new.vector) && isNew($0.milliseconds, interval, before: new)
+                $0.vector.covers(new.vector) && isRecent($0.milliseconds, within: interval, before: new)
             }
         }
     }
