@@ -76,6 +76,8 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
 
     /// The process of a hub ends.
     case hubCrash = "hub-crash"
+    /// A machine that starts again reaches the archive in another way: by a hub, by another one, or itself.
+    case hubMove = "hub-move"
 
     static let ofProcesses: Set<FaultKind> = [
         .crash, .crashBeforeCommit, .crashAfterCommit, .writerCrash, .stop, .lock,
@@ -95,5 +97,5 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     static let drawn = allCases.filter { !drawnElsewhere.contains($0) }
     private static let drawnElsewhere =
         [.byzantinePeer, .normalCommits, .bitRot, .contention, .buggify, .compaction, .forget, .markedMigration]
-        + ofDisks + [.archive, .secondArchive] + ofStores + [.hub, .hubCrash]
+        + ofDisks + [.archive, .secondArchive] + ofStores + [.hub, .hubCrash, .hubMove]
 }

@@ -30,7 +30,7 @@ extension ScenarioPlan {
             .union(ScenarioPlan.kindsOfMigrations(streams)).union(ScenarioPlan.kindsOfArchives(streams))
             .union(ScenarioPlan.kindsOfHubs(streams)).union(ScenarioPlan.kindsOfSecondArchives(streams))
         var kinds = drawnKinds.subtracting(mute)
-        if !kinds.contains(.archive) { kinds.subtract([.secondArchive, .hub, .hubCrash]) }
+        if !kinds.contains(.archive) { kinds.subtract([.secondArchive, .hub, .hubCrash, .hubMove]) }
         let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
         let hasConstraints = knobs.hasPrefix("uniques")
         let schema = HistorySchema(variant: topology.next() >> 16, knobs: HistoryKnobs(named: knobs))
@@ -254,7 +254,7 @@ extension ScenarioPlan {
             .replayed, .stalled, .byzantinePeer, .crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy,
             .normalCommits,
             .bitRot, .contention, .buggify, .compaction, .forget, .markedMigration,
-            .archive, .secondArchive, .storeDown, .storeRestored, .storeDamage, .hub, .hubCrash:
+            .archive, .secondArchive, .storeDown, .storeRestored, .storeDamage, .hub, .hubCrash, .hubMove:
             // These kinds are parts of writes or of requests, apply all the time, or are drawn elsewhere.
             return nil
         }

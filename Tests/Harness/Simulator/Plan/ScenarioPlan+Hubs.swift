@@ -8,6 +8,8 @@ struct HubPlan: Sendable {
     var hubs: [Int: Int]
     /// True when each hub follows the other one.
     let followEachOther: Bool
+    /// The machine that always reaches the store itself.
+    let direct: Int
 }
 
 extension ScenarioPlan {
@@ -15,7 +17,7 @@ extension ScenarioPlan {
     static func kindsOfHubs(_ streams: Streams) -> Set<FaultKind> {
         var random = streams.stream(.hubs)
         guard random.chance(40) else { return [] }
-        return random.chance(60) ? [.hub, .hubCrash] : [.hub]
+        return Set([.hub] + [.hubCrash, .hubMove].filter { _ in random.chance(60) })
     }
 
     /// Draws who reaches the archive by which hub. At least one machine reaches the store itself: nobody else writes
@@ -33,7 +35,7 @@ extension ScenarioPlan {
             let (isDrawn, hub) = (random.chance(share), random.below(count))
             if member != own, isDrawn { hubs[member] = hub }
         }
-        return hubs.isEmpty ? nil : HubPlan(count: count, hubs: hubs, followEachOther: followEachOther)
+        return hubs.isEmpty ? nil : HubPlan(count: count, hubs: hubs, followEachOther: followEachOther, direct: own)
     }
 
     static func hubCrashes(_ plan: HubPlan?, _ duration: Int64, _ streams: Streams) -> [Step] {

@@ -19,6 +19,22 @@ extension Scenario {
         note("hub \(index) is up")
     }
 
+    /// Lets a machine that starts again reach the archive in another way, as operators change configurations.
+    func moveBetweenHubs(_ machine: SimulatedMachine) {
+        guard plan.kinds.contains(.hubMove), let hubs = plan.hubs, machine.index != hubs.direct,
+            shared.first?.members.contains(machine.index) ?? false
+        else { return }
+        let start = starts[machine.index, default: 0]
+        starts[machine.index] = start + 1
+        guard start > 0 else { return }
+        var random = streams.stream(.hubs, (machine.index + 1) << 16 | start)
+        let hub = random.chance(40) ? nil : random.below(hubs.count)
+        guard hub != hubOf[machine.index] else { return }
+        counts.note(FaultKind.hubMove)
+        hubOf[machine.index] = hub
+        note("machine \(machine.index) reaches the archive \(hub.map { "by hub \($0)" } ?? "itself")")
+    }
+
     func crashHub(_ index: Int, downFor: Int64) {
         // Shrinking may have left out the hubs.
         guard hubs.indices.contains(index), hubs[index].server != nil else { return }

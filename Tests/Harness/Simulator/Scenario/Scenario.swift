@@ -19,6 +19,8 @@ final class Scenario: @unchecked Sendable {
     var hubs: [SimulatedHub] = []
     /// The hub of each machine that reaches the first archive by one.
     var hubOf: [Int: Int]
+    /// How often each machine that may move between hubs began to start.
+    var starts: [Int: Int] = [:]
 
     let streams: Streams
     var watches: [MachineWatch] = []
@@ -181,6 +183,7 @@ final class Scenario: @unchecked Sendable {
     /// Starts the daemon, at once or as soon as possible.
     func start(_ machine: SimulatedMachine) {
         guard !machine.isUp else { return }
+        moveBetweenHubs(machine)
         do {
             let before = try FileView(machine: machine).origin
             try machine.start(limits: plan.limits, transports: transports)
