@@ -141,7 +141,8 @@ package final class ArchiveTransport: Transport {
         state.withLock { state in
             state.session = session
             state.lacks = [:]
-            (state.announced, state.noted, state.saidCrowded) = (nil, nil, false)
+            (state.announced, state.told) = (nil, ToldAcknowledgements())
+            (state.noted, state.saidCrowded) = (nil, false)
             (state.regularly, state.talked) = (.min, .min)
         }
         return session

@@ -30,8 +30,12 @@ struct ToldAcknowledgements: Sendable {
     }
 
     /// The newest acknowledgement of each replica, those of the replicas that were met last first.
-    var newest: [Acknowledgement] { ToldAcknowledgements.newest(told.values.flatMap(\.all)) }
+    var newest: [Acknowledgement] { ToldAcknowledgements.newest(all) }
 
+    /// All of them, in one order in all processes.
+    private var all: [Acknowledgement] { told.sorted { $0.key < $1.key }.flatMap(\.value.all) }
+
+    /// The newest of each replica; of those with one time, the first one.
     static func newest(_ acknowledgements: [Acknowledgement]) -> [Acknowledgement] {
         Dictionary(
             acknowledgements.map { ($0.origin, $0) }, uniquingKeysWith: { $0.milliseconds < $1.milliseconds ? $1 : $0 }
@@ -73,11 +77,11 @@ extension ArchivedAcknowledgement {
     /// - Returns: nil for a hello that acknowledges nothing.
     init?(of hello: Hello, _ archive: OriginID, _ told: ToldAcknowledgements, every interval: Int64) {
         guard let own = hello.acknowledgements.first(where: { $0.origin == hello.origin }) else { return nil }
-        let others = Set(hello.acknowledgements).subtracting(hello.acknowledgementsForFinished)
-            .filter { $0.origin != hello.origin && $0.origin != archive }
+        let others = hello.acknowledgements.filter {
+            $0.origin != hello.origin && $0.origin != archive && !hello.finished.contains($0.origin)
+        }
         self.init(
-            own, refused: RefusedChanges(hello),
-            heard: told.unheard(ToldAcknowledgements.newest(Array(others)), by: hello.origin, every: interval))
+            own, refused: RefusedChanges(hello), heard: told.unheard(others, by: hello.origin, every: interval))
     }
 
     /// That of the replica, and those that it has heard.

@@ -13,7 +13,7 @@ extension Hub {
 
     /// What all replicas have told, here or elsewhere, the newest first.
     var acknowledgements: [Acknowledgement] {
-        let here = told.values.flatMap { [$0.said] + $0.finished }.flatMap(\.all)
+        let here = told.sorted { $0.key < $1.key }.flatMap { [$0.value.said] + $0.value.finished }.flatMap(\.all)
         return ToldAcknowledgements.newest(archived.newest + here)
     }
 

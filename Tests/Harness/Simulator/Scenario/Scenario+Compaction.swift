@@ -44,7 +44,8 @@ extension Scenario {
         // that lost an archive leaves the archive's.
         let finished = try machines.flatMap { try FileView(machine: $0).finished() }
         return plan.kinds.isDisjoint(with: FaultKind.ofIdentity) && counts.marks[.clonedAnew] == nil
-            && counts.marks[.rekeyRolledBack] == nil && shared.allSatisfy { $0.store.made <= 1 }
+            && counts.marks[.rekeyRolledBack] == nil && counts.marks[.rekeyOutrun] == nil
+            && shared.allSatisfy { $0.store.made <= 1 }
             && leftAtReturns.allSatisfy(finished.contains)
     }
 
@@ -68,12 +69,18 @@ extension Scenario {
 
     func unstable(_ machine: SimulatedMachine, _ when: String) throws -> Violation {
         let horizon = try machine.daemon?.replicator.inbox.stableHorizon()
+        let said = try machines.compactMap { machine -> String? in
+            guard let daemon = machine.daemon else { return nil }
+            let own = try daemon.replica.read { try daemon.replicator.inbox.acknowledgements.all($0) }.first
+            return own.map { "  machine \(machine.index) is \($0.origin.short), and says \($0.vector)" }
+        }
         return Violation(
             "P16",
             """
             \(when), not everything is stable on machine \(machine.index): it knows \(try FileView(machine: machine).vector()), \
             and \(horizon?.vector ?? VersionVector()) is stable: \
             \(horizon?.holders.map { "\($0.origin.short) \($0.standing) lacks \($0.unconfirmed)" } ?? [])
+            \(said.joined(separator: "\n"))
             """)
     }
 
