@@ -54,7 +54,8 @@ package final class AcknowledgementBook: Sendable {
             let mine = Acknowledgement(
                 origin: own, vector: try state.shown.read(db), milliseconds: now, witness: own)
             let oldest = now - limits.leaseMilliseconds
-            let others = state.known.records.values.map(\.newest).filter { $0.milliseconds >= oldest }
+            if state.known.judge(now: now) { state.isChanged = true }
+            let others = state.known.records.values.map(\.told).filter { $0.milliseconds >= oldest }
                 .sorted { ($0.milliseconds, $0.origin) > ($1.milliseconds, $1.origin) }
             // Nobody else speaks for them.
             let finished = try FinishedOrigins.all(db).map {
@@ -77,6 +78,7 @@ package final class AcknowledgementBook: Sendable {
         }
         try state.withLock { state in
             load(own, &state)
+            if state.known.judge(now: now) { state.isChanged = true }
             for var acknowledgement in acknowledgements where acknowledgement.origin != own {
                 if acknowledgement.origin == sender {
                     acknowledgement.milliseconds = now
@@ -137,11 +139,8 @@ package final class AcknowledgementBook: Sendable {
         let now = wallClock().milliseconds
         let (ours, known) = try state.withLock { state in
             load(own, &state)
-            for record in file.read(of: own).records.values {
-                for acknowledgement in [record.usable, record.newest].compactMap(\.self) {
-                    state.known.take(acknowledgement, ours: vector)
-                }
-            }
+            if state.known.judge(now: now) { state.isChanged = true }
+            state.known.merge(file.read(of: own), ours: vector, now: now)
             state.known.refresh(ours: vector)
             return (try state.shown.read(db), state.known)
         }

@@ -25,6 +25,8 @@ struct AcknowledgementFile: Sendable {
         struct Record: Codable {
             var newest: Entry
             var usable: Entry?
+            /// nil also from an older release.
+            var doubted: Int64?
         }
 
         struct Entry: Codable {
@@ -57,7 +59,8 @@ struct AcknowledgementFile: Sendable {
         return Acknowledgements(
             stored.records.compactMap { record in
                 record.newest.acknowledgement.map {
-                    Acknowledgements.Record(newest: $0, usable: record.usable?.acknowledgement)
+                    Acknowledgements.Record(
+                        newest: $0, usable: record.usable?.acknowledgement, doubted: record.doubted)
                 }
             })
     }
@@ -65,7 +68,8 @@ struct AcknowledgementFile: Sendable {
     /// - Throws: ``SyncError/Code/storage`` when the file cannot be written.
     func write(_ acknowledgements: Acknowledgements, of own: OriginID) throws {
         let records = acknowledgements.records.sorted { $0.key < $1.key }.map {
-            Stored.Record(newest: .init($0.value.newest), usable: $0.value.usable.map { .init($0) })
+            Stored.Record(
+                newest: .init($0.value.newest), usable: $0.value.usable.map { .init($0) }, doubted: $0.value.doubted)
         }
         let encoder = JSONEncoder()
         // The same records are the same bytes in every process.

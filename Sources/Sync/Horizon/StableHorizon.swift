@@ -69,7 +69,9 @@ package struct StableHorizon: Sendable, Hashable {
         var members: [Member] = []
         for candidate in known.values {
             let record = acknowledgements[candidate.origin]
-            let lastSeen = max(candidate.lastSeen ?? 0, record?.newest.milliseconds ?? 0)
+            // What is still to come was noted by a clock that was ahead.
+            let noted = candidate.lastSeen.map { $0 <= now ? $0 : record == nil ? now : 0 }
+            let lastSeen = max(noted ?? 0, record?.lastSeen ?? 0)
             let standing: Standing
             if let forgotten = candidate.forgotten, lastSeen <= forgotten {
                 standing = .forgotten

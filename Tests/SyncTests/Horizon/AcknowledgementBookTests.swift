@@ -69,6 +69,50 @@ struct AcknowledgementBookTests {
         try b.close()
     }
 
+    /// A clock that is set by hand.
+    private final class SetClock: Sendable {
+        private let ahead = Mutex<Int64>(0)
+
+        var days: Int64 {
+            get { ahead.withLock { $0 } }
+            set { ahead.withLock { $0 = newValue } }
+        }
+
+        var stamp: Stamp { Stamp(milliseconds: ReplicaFixture.now.milliseconds + days * 86_400_000) }
+    }
+
+    @Test("a lease that began while the clock was ahead counts from when it was set right", arguments: [false, true])
+    func clockSetRight(restarts: Bool) throws {
+        let directory = TemporaryDirectory()
+        let clock = SetClock()
+        let a = try ReplicaFixture(directory.file("a"), schema: schema, .init(wallClock: { clock.stamp }))
+        let b = try ReplicaFixture(directory.file("b"), schema: schema)
+        try b.execute("INSERT INTO t VALUES (1, 1)")
+        try a.pull(from: b)
+        func standing(after days: Int64) throws -> [StableHorizon.Standing] {
+            clock.days = days
+            return try a.inbox.stableHorizon(lease: 30 * 86_400_000).members.map(\.standing)
+        }
+        clock.days = 3_650
+        try a.hear(b)
+        #expect(try standing(after: 0) == [.acknowledged])
+        try a.inbox.acknowledgements.flush()
+        if restarts { try a.whileClosed {} }
+        #expect(try standing(after: 29) == [.acknowledged])
+        #expect(try standing(after: 31) == [.expired])
+        // It lives, and says so.
+        try a.hear(b)
+        #expect(try standing(after: 60) == [.acknowledged])
+        #expect(try standing(after: 62) == [.expired])
+        // A clock that is behind for a while ends no lease, and makes none longer.
+        clock.days = 63
+        try a.hear(b)
+        #expect(try standing(after: -400) == [.acknowledged])
+        #expect(try standing(after: 92) == [.acknowledged])
+        #expect(try standing(after: 94) == [.expired])
+        for replica in [a, b] { try replica.close() }
+    }
+
     @Test("a peer that never wrote, and has not said yet what it has, makes nothing stable")
     func silentPeer() throws {
         let directory = TemporaryDirectory()
