@@ -56,11 +56,13 @@ public final class Replicator: Sendable {
     ///
     /// - Parameters:
     ///   - transports: The transport to each peer that is followed.
+    ///   - direction: Whether changes are pushed to the peer of a transport, pulled, or both.
     ///   - functions: The functions of tables with the policy ``MergePolicy/custom(_:)``.
     ///   - watch: The file watch to stop when the replicator is released; nil when the caller stops it.
     ///   - changes: Returns a stream that yields when the file may have changed.
     package init(
-        replica: Replica, transports: [any Transport], limits: Limits,
+        replica: Replica, transports: [any Transport],
+        direction: (any Transport) -> SyncDirection = { _ in .both }, limits: Limits,
         functions: ConflictFunctions = ConflictFunctions(), clock: any SyncClock, logger: Logger,
         entropy: @escaping @Sendable () -> UInt64, watch: FileWatch? = nil,
         changes: @escaping @Sendable () -> AsyncStream<Void>
@@ -90,8 +92,8 @@ public final class Replicator: Sendable {
                     replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock,
                     meter: endpoint.meter)
                 let follower = PeerFollower(
-                    session: session, pulls: endpoint.pulls, comingBack: returning.attempt, entropy: entropy,
-                    logger: logger)
+                    session: session, pulls: endpoint.pulls, direction: direction(transport),
+                    comingBack: returning.attempt, entropy: entropy, logger: logger)
                 return .init(configuration: nil, follower: follower)
             })
     }

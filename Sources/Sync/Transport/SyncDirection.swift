@@ -7,6 +7,6 @@ public enum SyncDirection: String, Sendable, Hashable, CaseIterable {
     /// Both.
     case both
 
-    var pulls: Bool { self != .push }
+    package var pulls: Bool { self != .push }
     var pushes: Bool { self != .pull }
 }

@@ -62,6 +62,8 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     case markedMigration = "marked-migration"
     /// Machines share an archive on an object store.
     case archive
+    /// Some machines that follow each other push only, or pull only.
+    case directions
     /// Machines share another archive, too. Some follow both.
     case secondArchive = "second-archive"
     /// Some of these machines reach the first archive by hubs.
@@ -97,5 +99,5 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     static let drawn = allCases.filter { !drawnElsewhere.contains($0) }
     private static let drawnElsewhere =
         [.byzantinePeer, .normalCommits, .bitRot, .contention, .buggify, .compaction, .forget, .markedMigration]
-        + ofDisks + [.archive, .secondArchive] + ofStores + [.hub, .hubCrash, .hubMove]
+        + ofDisks + [.directions, .archive, .secondArchive] + ofStores + [.hub, .hubCrash, .hubMove]
 }

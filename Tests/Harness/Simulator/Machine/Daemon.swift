@@ -27,7 +27,8 @@ final class Daemon: @unchecked Sendable {
     ///   - observe: Makes the observer of a connection's commits.
     /// - Throws: The error that keeps the daemon from starting; everything is closed then.
     init(
-        disk: SimulatedDisk, transports: (Process) -> [any Transport], limits: Limits, clock: MachineClock,
+        disk: SimulatedDisk, transports: (Process) -> [any Transport],
+        direction: (any Transport) -> SyncDirection, limits: Limits, clock: MachineClock,
         executor: ProcessExecutor, signals: FileSignals, entropy: SplitMix, durability: Replica.Durability,
         observe: @escaping @Sendable () -> CommitObserver
     ) throws {
@@ -43,7 +44,7 @@ final class Daemon: @unchecked Sendable {
         do {
             replicator = try Replicator(
                 replica: replica, transports: transports(Process(replica: replica, entropy: { draws.next() })),
-                limits: limits, clock: clock,
+                direction: direction, limits: limits, clock: clock,
                 logger: Logger(label: "simulated", factory: { _ in SwiftLogNoOpLogHandler() }),
                 entropy: { draws.next() }, changes: { signals.changes })
         } catch {

@@ -147,15 +147,18 @@ final class SimulatedMachine: @unchecked Sendable {
     var isDead: Bool { disk.isDown }
 
     /// - Throws: The error that keeps the daemon from starting, also a death; the daemon is then down.
-    func start(limits: Limits, transports: (SimulatedMachine, Daemon.Process) -> [any Transport]) throws {
+    func start(
+        limits: Limits, transports: (SimulatedMachine, Daemon.Process) -> [any Transport],
+        direction: (any Transport) -> SyncDirection
+    ) throws {
         enter()
         defer { leave() }
         let executor = ProcessExecutor(
             scheduler, willRun: { [unowned self] in enter() }, didRun: { [unowned self] in didRun() })
         let entropy = SplitMix(seed: entropy.next())
         let daemon = try Daemon(
-            disk: disk, transports: { transports(self, $0) }, limits: limits, clock: clock, executor: executor,
-            signals: signals, entropy: entropy, durability: durability.daemon,
+            disk: disk, transports: { transports(self, $0) }, direction: direction, limits: limits, clock: clock,
+            executor: executor, signals: signals, entropy: entropy, durability: durability.daemon,
             observe: { [unowned self] in
                 CommitObserver(willCommit: { try self.willCommit() }, didCommit: { self.didCommit() })
             })

@@ -29,6 +29,7 @@ extension ScenarioPlan {
         ).union(ScenarioPlan.hasBuggify(streams) ? [.buggify] : []).union(ScenarioPlan.kindsOfCompaction(streams))
             .union(ScenarioPlan.kindsOfMigrations(streams)).union(ScenarioPlan.kindsOfArchives(streams))
             .union(ScenarioPlan.kindsOfHubs(streams)).union(ScenarioPlan.kindsOfSecondArchives(streams))
+            .union(ScenarioPlan.kindsOfDirections(streams))
         var kinds = drawnKinds.subtracting(mute)
         if !kinds.contains(.archive) { kinds.subtract([.secondArchive, .hub, .hubCrash, .hubMove]) }
         let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
@@ -49,6 +50,7 @@ extension ScenarioPlan {
         self.archives = ScenarioPlan.archives(&follows, kinds, streams)
         self.hubs = ScenarioPlan.hubs(archives.first, kinds, streams)
         self.follows = follows
+        self.directions = ScenarioPlan.directions(follows, kinds, streams)
         self.byzantinePeer =
             kinds.contains(.byzantinePeer) ? (0..<count).map { _ in peers.pick(ByzantinePeer.Manner.allCases) } : []
         self.clocks = clocks
@@ -254,7 +256,7 @@ extension ScenarioPlan {
             .replayed, .stalled, .byzantinePeer, .crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy,
             .normalCommits,
             .bitRot, .contention, .buggify, .compaction, .forget, .markedMigration,
-            .archive, .secondArchive, .storeDown, .storeRestored, .storeDamage, .hub, .hubCrash, .hubMove:
+            .directions, .archive, .secondArchive, .storeDown, .storeRestored, .storeDamage, .hub, .hubCrash, .hubMove:
             // These kinds are parts of writes or of requests, apply all the time, or are drawn elsewhere.
             return nil
         }

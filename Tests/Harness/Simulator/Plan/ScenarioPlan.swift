@@ -45,6 +45,12 @@ struct ScenarioPlan: Sendable {
         case damage(seed: UInt64)
     }
 
+    /// One machine that follows another one.
+    struct Link: Sendable, Hashable {
+        let from: Int
+        let to: Int
+    }
+
     enum CrashPoint: Sendable, Hashable {
         case now
         /// Before the n-th commit, 1 for the next one: its writes are lost.
@@ -75,6 +81,8 @@ struct ScenarioPlan: Sendable {
     let ranks: [Int]
     /// The machines that each machine follows.
     let follows: [[Int]]
+    /// The directions that are not both.
+    let directions: [Link: SyncDirection]
     /// One or two, or none.
     let archives: [ArchivePlan]
     /// nil when nobody reaches the first archive by a hub.

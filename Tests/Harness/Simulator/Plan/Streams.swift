@@ -6,7 +6,7 @@ struct Streams: Sendable {
     enum Concern: UInt64, CaseIterable, Sendable {
         case topology = 1
         case workload, faults, network, scheduler, clocks, storage, entropy, checks, peers, durability, bitRot
-        case contention, buggify, redelivery, compaction, migrations, archives, hubs, secondArchive
+        case contention, buggify, redelivery, compaction, migrations, archives, hubs, secondArchive, directions
     }
 
     let seed: UInt64

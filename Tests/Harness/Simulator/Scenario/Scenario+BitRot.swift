@@ -28,7 +28,7 @@ extension Scenario {
         var random = streams.stream(.bitRot, 1)
         let machine = random.pick(machines)
         // An archive holds changes, not rows.
-        let isCompared = !follows[machine.index].isEmpty || follows.contains { $0.contains(machine.index) }
+        let isCompared = machines.indices.contains { pulls(machine.index, from: $0) || pulls($0, from: machine.index) }
         guard isCompared else { return }
         let vector = try FileView(machine: machine).vector()
         let times = machines.map { $0.clock.wallMilliseconds() }

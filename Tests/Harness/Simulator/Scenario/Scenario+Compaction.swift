@@ -173,16 +173,27 @@ extension Scenario {
                 return (state.machine, host.machine)
             }
         }
+        // What a collection has removed is in a snapshot, and the content of its maker may not fit.
+        for state in states where isBehindArchive(state.machine) {
+            let others = states.filter { shareArchive(state.machine.index, $0.machine.index) }
+            if let host = others.last(where: { $0.profile != state.profile }) { return (state.machine, host.machine) }
+        }
         return nil
+    }
+
+    /// True for a machine that an archive gives nothing to but a snapshot.
+    private func isBehindArchive(_ machine: SimulatedMachine) -> Bool {
+        isArchived(machine.index)
+            && machine.daemon?.replicator.status().peers.contains { $0.lastError?.code == .behindHorizon } ?? false
     }
 
     /// True for a machine that gets the other one's content by itself: from it, or from the archive that both follow and
     /// where the other one writes snapshots.
     private func comesBack(_ state: State, to host: State) -> Bool {
         guard let fits = state.profile, fits == host.profile else { return false }
-        return follows[state.machine.index].contains(host.machine.index)
+        return pulls(state.machine.index, from: host.machine.index)
             || shareArchive(state.machine.index, host.machine.index)
             // Of two that lack what the other one has compacted, the one comes back that can.
-            || !host.vector.covers(state.horizon) && follows[host.machine.index].contains(state.machine.index)
+            || !host.vector.covers(state.horizon) && pulls(host.machine.index, from: state.machine.index)
     }
 }

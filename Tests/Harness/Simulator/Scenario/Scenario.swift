@@ -148,6 +148,7 @@ final class Scenario: @unchecked Sendable {
     func run() throws {
         if plan.hasRegisters { counts.note(FaultKind.contention) }
         if plan.kinds.contains(.buggify) { counts.note(FaultKind.buggify) }
+        if plan.directions.values.contains(where: { $0 != .both }) { counts.note(FaultKind.directions) }
         for machine in machines { start(machine) }
         for index in hubs.indices { startHub(index) }
         for step in plan.steps {
@@ -180,13 +181,27 @@ final class Scenario: @unchecked Sendable {
         return transports
     }
 
+    func direction(_ transport: any Transport) -> SyncDirection {
+        (transport as? SimulatedTransport).map { direction(from: $0.from, to: $0.to) } ?? .both
+    }
+
+    /// In which direction a machine exchanges with another one that it follows.
+    func direction(from machine: Int, to peer: Int) -> SyncDirection {
+        plan.directions[.init(from: machine, to: peer)] ?? .both
+    }
+
+    /// True for a machine that asks another one for its changes.
+    func pulls(_ machine: Int, from peer: Int) -> Bool {
+        follows[machine].contains(peer) && direction(from: machine, to: peer).pulls
+    }
+
     /// Starts the daemon, at once or as soon as possible.
     func start(_ machine: SimulatedMachine) {
         guard !machine.isUp else { return }
         moveBetweenHubs(machine)
         do {
             let before = try FileView(machine: machine).origin
-            try machine.start(limits: plan.limits, transports: transports)
+            try machine.start(limits: plan.limits, transports: transports, direction: direction)
             if machine.isDead {
                 counts.note(.crashDuringRestart)
                 return attempt { try crash(machine) }
