@@ -1,16 +1,16 @@
 import Journal
 
-/// What a peer holds or has heard of this replica's own history, and whether it fits the history here. Pure.
+/// What a peer holds of this replica's own history, and whether it fits the history here. Pure.
 struct HistoryEvidence: Hashable {
-    /// The highest version of this replica that the peer knows of.
+    /// The highest version of this replica that the peer holds.
     var version: Int64
     /// Versions of this replica that the peer holds, with their digests, newest first.
     var samples: [VersionSample]
 
     enum Verdict: Hashable {
-        /// The peer knows of nothing that is unknown here.
+        /// The peer holds nothing that is unknown here.
         case consistent
-        /// The peer knows of later versions than this file has.
+        /// The peer holds later versions than this file.
         case outrun
         /// The peer holds another change under the same version.
         case contradicted
@@ -50,15 +50,9 @@ struct HistoryEvidence: Hashable {
 }
 
 extension HistoryEvidence {
-    /// The evidence about `own` in a hello: what the peer holds, and what this replica and others have acknowledged.
-    ///
-    /// A file that was restored may have acknowledged changes of its own that nobody got. What it acknowledges later tells
-    /// less, until it has written as many again, so nobody takes it; and then it would stand for what the file had merged
-    /// before.
+    /// The evidence about `own` in a hello.
     init(_ hello: Hello, of own: OriginID) {
-        let heard = hello.acknowledgements.map { $0.vector[own] }.max() ?? 0
-        self.init(
-            version: max(hello.vector[own], heard), samples: hello.sampledOrigin == own ? hello.samples : [])
+        self.init(version: hello.vector[own], samples: hello.sampledOrigin == own ? hello.samples : [])
     }
 
     /// The evidence about `own` in a received batch: its changes of `own`, sampled at growing distances.

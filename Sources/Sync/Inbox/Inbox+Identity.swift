@@ -119,7 +119,7 @@ extension NewIdentity.Reason {
         switch self {
         case .copied: "The file is a copy of the one for which its identity was taken"
         case .rolledBack: "The file is older than what was sent from here before: it was restored from a backup"
-        case .outrun: "A peer knows of changes of this replica that are not in its file: it was restored from a backup"
+        case .outrun: "A peer holds changes of this replica that are not in its file: it was restored from a backup"
         case .contradicted:
             "A peer holds other changes under the same versions of this replica: there is a copy of its file"
         case .cloned: "A peer has the identity of this replica: one file is a copy of the other"

@@ -106,25 +106,6 @@ struct RestoredFileTests {
         try fleet.expectEverywhere(lost)
     }
 
-    @Test("a peer that has only heard of the lost changes reports them too")
-    func toldByHearsay() async throws {
-        let fleet = try Fleet(2)
-        for machine in 0..<2 { try fleet.write(machine) }
-        try await fleet.converge()
-        try fleet[0].backUp(to: fleet.directory.file("backup"))
-        for _ in 0..<2 { try fleet.write(0) }
-        let session = SyncSession(
-            replica: fleet[0].replica, inbox: fleet[0].inbox, transport: LocalTransport(fleet[1].endpoint, name: "1"),
-            limits: fleet.limits, clock: SystemClock())
-        _ = try await session.greet()
-        try fleet[0].restore(fleet.directory.file("backup"), .inPlace)
-        let new = try fleet.write(0)
-        try await fleet.sync(0, 1)
-        #expect(fleet[0].inbox.lastRekey?.reason == .outrun)
-        try await fleet.converge()
-        try fleet.expectEverywhere([new])
-    }
-
     @Test("a caller tells a passive replica that it was restored, and the exchange continues")
     func toldByCaller() async throws {
         let fleet = try Fleet(2)
