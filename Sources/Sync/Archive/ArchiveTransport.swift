@@ -176,12 +176,13 @@ package final class ArchiveTransport: Transport {
     ///
     /// - Parameter isAlive: As for ``announceOwn(_:_:isAlive:)``.
     private func talk(_ session: Session, isAlive: Bool) async throws {
+        let mine = state.withLock { $0.mine }
+        let archive = session.meta.archive.origin
+        if let mine { try await announceOwn(mine, archive, isAlive: isAlive) }
         try await lookAtDamages(session)
-        // First: what others tell need not be told.
         try await readAcknowledgements()
-        if let mine = state.withLock({ $0.mine }) {
-            try await announceOwn(mine, session.meta.archive.origin, isAlive: isAlive)
-        }
+        // What others tell need not be told, so the rest comes after that.
+        if let mine { try await announceOwn(mine, archive, isAlive: false) }
         state.withLock { $0.talked = clock.steadyMilliseconds() }
     }
 

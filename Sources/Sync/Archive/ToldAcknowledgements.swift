@@ -4,6 +4,7 @@ import Journal
 struct ToldAcknowledgements: Sendable {
     /// By the replica that told it.
     private(set) var told: [OriginID: ArchivedAcknowledgement] = [:]
+    private var isRead = false
     /// The tags of the objects that were read, by their keys.
     private var tags: [String: String] = [:]
 
@@ -27,6 +28,7 @@ struct ToldAcknowledgements: Sendable {
             tags[object.key] = object.tag
             told[stored.own.origin.origin] = stored
         }
+        isRead = true
     }
 
     /// The newest acknowledgement of each replica, those of the replicas that were met last first.
@@ -49,6 +51,7 @@ struct ToldAcknowledgements: Sendable {
     ///   - acknowledgements: What the replica has heard.
     ///   - teller: The replica.
     ///   - interval: How often a replica says that it is alive, in milliseconds.
+    /// - Returns: Nothing before the first reading.
     func unheard(_ acknowledgements: [Acknowledgement], by teller: OriginID, every interval: Int64) -> [Acknowledgement]
     {
         func isRecent(_ milliseconds: Int64?, within time: Int64, before new: Acknowledgement) -> Bool {
@@ -57,7 +60,7 @@ struct ToldAcknowledgements: Sendable {
         let silent = acknowledgements.filter {
             !isRecent(told[$0.origin]?.own.milliseconds, within: 2 * interval, before: $0)
         }
-        guard !silent.isEmpty else { return [] }
+        guard isRead, !silent.isEmpty else { return [] }
         let others = Dictionary(grouping: told.filter { $0.key != teller }.values.flatMap(\.all), by: \.origin)
         return silent.filter { new in
             !(others[new.origin] ?? []).contains {
