@@ -68,12 +68,13 @@ extension Hub {
 
     /// Reads what replicas have told the archive directly, or other hubs.
     ///
-    /// - Throws: ``SyncError`` of the store; `busy` when everything is read anew.
+    /// - Throws: ``SyncError`` of the store; what was read before stays. `busy` when everything is read anew.
     func readAcknowledgements(_ generation: Int) async throws {
         var archived = archived
+        // There may be many, and a store that fails now and then would let no reading end.
+        defer { if generation == self.generation { self.archived = archived } }
         try await archived.read(store, wall: clock.wallMilliseconds())
         try check(generation)
-        self.archived = archived
     }
 }
 

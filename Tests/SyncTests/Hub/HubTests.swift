@@ -161,6 +161,28 @@ import Testing
         #expect(try stored(a) == a.vector && stored(b) == latest)
     }
 
+    @Test("a store that fails now and then lets a hub read in the end what many replicas have told")
+    func readsOnAfterFailure() async throws {
+        for (key, name) in ["a", "b", "c", "d"].enumerated() {
+            let fixture = try replica(name)
+            try fixture.execute("INSERT INTO t VALUES (\(key), '')")
+            try await fixture.exchange(over: archive(fixture))
+        }
+        let gets = Mutex(0)
+        let flaky = MemoryStore(fault: { verb, key in
+            guard verb == .get, key.hasPrefix("1/l/") else { return nil }
+            return gets.withLock { gets in
+                gets += 1
+                return gets % 2 == 0 ? .refused : nil
+            }
+        })
+        for (key, bytes) in store.content { try await flaky.replace(key, bytes) }
+        let hub = hub(store: flaky)
+        for _ in 0..<3 { await #expect(throws: SyncError.self) { try await hub.tick() } }
+        try await hub.tick()
+        #expect(await hub.acknowledgements.count == 4)
+    }
+
     @Test("what a dead hub has not announced is written again by the one that takes its place")
     func takesOverUnannounced() async throws {
         let (a, b) = (try replica("a"), try replica("b"))
